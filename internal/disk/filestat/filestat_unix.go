@@ -1,0 +1,67 @@
+//go:build unix
+
+package filestat
+
+import (
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// At reads the stat of name in the directory open as dirfd, without following a
+// symbolic link. The error is a unix.Errno.
+//
+// Hot path: once per index entry. Does not allocate.
+func At(dst *Stat, dirfd int, name string) error {
+	var st unix.Stat_t
+	for {
+		err := unix.Fstatat(dirfd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		dst.set(&st)
+		return nil
+	}
+}
+
+// Of reads the stat of path, without following a symbolic link at its end. The
+// error is a unix.Errno.
+func Of(dst *Stat, path string) error { return At(dst, unix.AT_FDCWD, path) }
+
+// Fd reads the stat of an open file.
+func Fd(dst *Stat, fd int) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	dst.set(&st)
+	return nil
+}
+
+// statInto follows symbolic links.
+func statInto(dst *Stat, path string) error {
+	var st unix.Stat_t
+	for {
+		err := unix.Stat(path, &st)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return &fs.PathError{Op: "stat", Path: path, Err: err}
+		}
+		dst.set(&st)
+		return nil
+	}
+}
+
+func (s *Stat) set(st *unix.Stat_t) {
+	*s = Stat{
+		MtimeSec: int64(st.Mtim.Sec), MtimeNsec: uint32(st.Mtim.Nsec),
+		CtimeSec: int64(st.Ctim.Sec), CtimeNsec: uint32(st.Ctim.Nsec),
+		Dev: uint64(st.Dev), Ino: uint64(st.Ino), Size: st.Size, Nlink: uint64(st.Nlink),
+		Mode: uint32(st.Mode), UID: st.Uid, GID: st.Gid,
+	}
+}
