@@ -8,14 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// At reads the stat of name in the directory open as dirfd, without following a
-// symbolic link. The error is a unix.Errno.
-//
-// Hot path: once per index entry. Does not allocate.
-func At(dst *Stat, dirfd int, name string) error {
+// Of reads the stat of path, without following a symbolic link at its end. The
+// error is a unix.Errno.
+func Of(dst *Stat, path string) error {
 	var st unix.Stat_t
 	for {
-		err := unix.Fstatat(dirfd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+		err := unix.Lstat(path, &st)
 		if err == unix.EINTR {
 			continue
 		}
@@ -26,10 +24,6 @@ func At(dst *Stat, dirfd int, name string) error {
 		return nil
 	}
 }
-
-// Of reads the stat of path, without following a symbolic link at its end. The
-// error is a unix.Errno.
-func Of(dst *Stat, path string) error { return At(dst, unix.AT_FDCWD, path) }
 
 // Fd reads the stat of an open file.
 func Fd(dst *Stat, fd int) error {

@@ -1,0 +1,24 @@
+//go:build unix && !(linux && (amd64 || arm64 || riscv64))
+
+package filestat
+
+import "golang.org/x/sys/unix"
+
+// At reads the stat of a name in the directory open as dirfd, without following
+// a symbolic link. nameZ is the name followed by a NUL byte. The error is a
+// unix.Errno. This is the plain twin of the 64-bit Linux version; it copies the
+// name.
+func At(dst *Stat, dirfd int, nameZ string) error {
+	var st unix.Stat_t
+	for {
+		err := unix.Fstatat(dirfd, nameZ[:len(nameZ)-1], &st, unix.AT_SYMLINK_NOFOLLOW)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		dst.set(&st)
+		return nil
+	}
+}
