@@ -116,7 +116,7 @@ func (p *Pattern) Match(text []byte) bool {
 		}
 		switch {
 		case star >= 0 && starAt < len(text) && text[starAt] != '/':
-			starAt++
+			starAt = p.widen(star, text, starAt+1)
 			i, t = star+1, starAt
 		case deep >= 0:
 			if deepAt = p.deepen(deep, text, deepAt); deepAt < 0 {
@@ -128,6 +128,19 @@ func (p *Pattern) Match(text []byte) bool {
 			return false
 		}
 	}
+}
+
+// widen returns the first place from at on, in this component, where the part
+// behind the star op i may begin: it skips the bytes that its literal rules out.
+func (p *Pattern) widen(i int, text []byte, at int) int {
+	if i+1 == len(p.ops) || p.ops[i+1].kind != opLiteral || p.fold {
+		return at
+	}
+	first := p.ops[i+1].lit[0]
+	for at < len(text) && text[at] != first && text[at] != '/' {
+		at++
+	}
+	return at
 }
 
 // deepen returns the next place where the part behind the wildcard op i may

@@ -253,10 +253,13 @@ func TestMatchAgainstGitPathspecs(t *testing.T) {
 		if m.magic == "" && pattern[0] == ':' {
 			continue
 		}
-		p := Compile(pattern, m.flags)
+		// For a pathspec git compares the text before the first wildcard on
+		// its own and hands the matcher the rest, which then begins a pattern.
+		prefix := strings.IndexAny(pattern, `*?[\\`)
+		p, literal := Compile(pattern[prefix:], m.flags), Compile(pattern[:prefix], m.flags)
 		var want []string
 		for _, path := range paths {
-			if p.Match([]byte(path)) {
+			if len(path) >= prefix && literal.Match([]byte(path[:prefix])) && p.Match([]byte(path[prefix:])) {
 				want = append(want, path)
 			}
 		}
