@@ -1,0 +1,149 @@
+package ignore
+
+import (
+	"bytes"
+	"strings"
+
+	"gust/internal/pure/wildmatch"
+)
+
+// Parse returns the patterns that data, the content of a .gitignore file,
+// holds. Nothing in it is an error: a line that is no valid pattern matches
+// nothing. The List keeps no reference to data.
+//
+// Lines end in a line feed, before which one carriage return is dropped; a
+// byte order mark at the start is dropped; a NUL ends the pattern, as in Git.
+func Parse(data []byte, o Options) *List {
+	l := &List{fold: o.IgnoreCase}
+	text := string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	for line := int32(1); text != ""; line++ {
+		var s string
+		s, text, _ = strings.Cut(text, "\n")
+		if strings.HasPrefix(s, "#") {
+			continue
+		}
+		s = strings.TrimSuffix(s, "\r")
+		s, _, _ = strings.Cut(s, "\x00")
+		l.add(trimSpaces(s), line)
+	}
+	l.index()
+	return l
+}
+
+// trimSpaces removes the spaces at the end of s, up to one that a backslash
+// protects. Tabs and other white space stay.
+func trimSpaces(s string) string {
+	end := len(s)
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ' ':
+			if end == len(s) {
+				end = i
+			}
+			continue
+		case '\\':
+			i++
+		}
+		end = len(s)
+	}
+	return s[:end]
+}
+
+// add appends the rule that the line s stands for, unless it can never match.
+func (l *List) add(s string, line int32) {
+	r := rule{written: s, line: line, next: -1}
+	s, r.negated = strings.CutPrefix(s, "!")
+	s, r.dirOnly = strings.CutSuffix(s, "/")
+	anchored := strings.Contains(s, "/")
+	s = strings.TrimPrefix(s, "/")
+	if s == "" {
+		return
+	}
+	if rest, ok := strings.CutPrefix(s, "**/"); anchored && ok && rest != "" && !strings.Contains(rest, "/") {
+		// The same name in any directory: what a pattern without a slash means.
+		s, anchored = rest, false
+	}
+	r.kind, r.text = l.classify(s, anchored)
+	if r.kind == nameGlob || r.kind == pathGlob {
+		r.glob = wildmatch.Compile(s, l.flags())
+	}
+	l.rules = append(l.rules, r)
+}
+
+// classify picks the cheapest kind of comparison that does what pattern s
+// asks, and the text for it.
+func (l *List) classify(s string, anchored bool) (ruleKind, string) {
+	text := s
+	if l.fold {
+		b := []byte(s)
+		for i, c := range b {
+			b[i] = lower(c)
+		}
+		text = string(b)
+	}
+	switch {
+	case anchored && !wildmatch.HasWildcard(s):
+		return pathLiteral, text
+	case anchored:
+		return pathGlob, ""
+	case !wildmatch.HasWildcard(s):
+		return nameLiteral, text
+	case len(s) > 1 && s[0] == '*' && !wildmatch.HasWildcard(s[1:]):
+		return nameSuffix, text[1:]
+	}
+	return nameGlob, ""
+}
+
+func (l *List) flags() wildmatch.Flags {
+	if l.fold {
+		return wildmatch.PathName | wildmatch.CaseFold
+	}
+	return wildmatch.PathName
+}
+
+// index builds the chains. Rules are entered in file order, so that a chain
+// runs from the last rule to the first.
+func (l *List) index() {
+	var count [pathGlob + 1]int
+	for i := range l.rules {
+		count[l.rules[i].kind]++
+	}
+	l.names = newChains(count[nameLiteral])
+	l.paths = newChains(count[pathLiteral])
+	if count[nameSuffix] > 0 {
+		l.suffixes = newChains(suffixChains / 2)
+	}
+	for i := range l.rules {
+		r := &l.rules[i]
+		var head *int32
+		switch r.kind {
+		case nameLiteral:
+			head = &l.names[l.hashText([]byte(r.text))&uint32(len(l.names)-1)]
+		case pathLiteral:
+			head = &l.paths[l.hashText([]byte(r.text))&uint32(len(l.paths)-1)]
+		case nameSuffix:
+			head = &l.suffixes[r.text[len(r.text)-1]&(suffixChains-1)]
+		default:
+			l.globs = append(l.globs, int32(i))
+			continue
+		}
+		r.next, *head = *head, int32(i)
+	}
+}
+
+// newChains returns the heads of empty chains, at least twice as many as the
+// rules to come so that most chains stay empty, or nil for no rules.
+func newChains(rules int) []int32 {
+	if rules == 0 {
+		return nil
+	}
+	n := 1
+	for n < 2*rules {
+		n *= 2
+	}
+	heads := make([]int32, n)
+	for i := range heads {
+		heads[i] = -1
+	}
+	return heads
+}
