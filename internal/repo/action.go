@@ -1,0 +1,75 @@
+package repo
+
+import (
+	"os"
+	"strings"
+
+	"gust/internal/disk/filestat"
+)
+
+// Action returns the name of the operation in progress as the gitstatusd
+// protocol names it, with " N/M" behind where the progress of a rebase or am is
+// known, or "" if there is none.
+func (r *Repository) Action() (string, error) {
+	switch {
+	case r.exists("rebase-merge/"):
+		name := "rebase-m"
+		if r.exists("rebase-merge/interactive") {
+			name = "rebase-i"
+		}
+		return name + r.progress("rebase-merge/msgnum", "rebase-merge/end"), nil
+	case r.exists("rebase-apply/"):
+		name := "am/rebase"
+		if r.exists("rebase-apply/rebasing") {
+			name = "rebase"
+		} else if r.exists("rebase-apply/applying") {
+			name = "am"
+		}
+		return name + r.progress("rebase-apply/next", "rebase-apply/last"), nil
+	case r.exists("MERGE_HEAD"):
+		return "merge", nil
+	case r.exists("REVERT_HEAD"):
+		if r.exists("sequencer/todo") {
+			return "revert-seq", nil
+		}
+		return "revert", nil
+	case r.exists("CHERRY_PICK_HEAD"):
+		if r.exists("sequencer/todo") {
+			return "cherry-seq", nil
+		}
+		return "cherry", nil
+	case r.exists("BISECT_LOG"):
+		return "bisect", nil
+	}
+	return "", nil
+}
+
+// exists reports whether the git dir has name; with a slash at the end, whether
+// that is a directory.
+func (r *Repository) exists(name string) bool {
+	var st filestat.Stat
+	path := r.GitDir + "/" + strings.TrimSuffix(name, "/")
+	return filestat.Of(&st, path) == nil && (!strings.HasSuffix(name, "/") || st.IsDir())
+}
+
+// progress returns " N/M" from the files that hold the two numbers.
+func (r *Repository) progress(n, m string) string {
+	a, b := r.number(n), r.number(m)
+	if a == "" || b == "" {
+		return ""
+	}
+	return " " + a + "/" + b
+}
+
+// number returns the number in a file of the git dir, "" if it holds none.
+func (r *Repository) number(name string) string {
+	data, err := os.ReadFile(r.GitDir + "/" + name)
+	if err != nil {
+		return ""
+	}
+	s := strings.TrimSpace(string(data))
+	if s == "" || len(s) > 20 || strings.Trim(s, "0123456789") != "" {
+		return ""
+	}
+	return s
+}

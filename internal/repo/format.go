@@ -1,0 +1,185 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"gust/internal/disk/filestat"
+	"gust/internal/format/config"
+	"gust/internal/pure/oid"
+)
+
+// An ExtensionError reports format extensions that gust, or Git, does not know
+// or does not allow in the repository's format version.
+type ExtensionError struct {
+	GitDir  string
+	Version int64
+	Names   []string // in lower case
+	V1Only  bool     // the extensions are known, but need version 1
+}
+
+func (e *ExtensionError) Error() string {
+	if e.V1Only {
+		return fmt.Sprintf("repository '%s' has format version 0, but version-1 extensions: %s", e.GitDir, strings.Join(e.Names, ", "))
+	}
+	return fmt.Sprintf("repository '%s' has unknown extensions: %s", e.GitDir, strings.Join(e.Names, ", "))
+}
+
+// A FormatError reports a repository format that is not supported.
+type FormatError struct {
+	GitDir  string
+	Problem string
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("repository '%s' cannot be used: %s", e.GitDir, e.Problem)
+}
+
+// format is what decides how a repository is to be read. It comes from the
+// repository's own config file alone: includes do not count here.
+type format struct {
+	version        int64
+	bare           bool
+	worktree       string // core.worktree, "" if not set
+	algo           oid.Algo
+	refs           string
+	worktreeConfig bool
+
+	files []formatFile
+}
+
+type formatFile struct {
+	path string
+	sig  filestat.Signature
+}
+
+func (f *format) unchanged() bool {
+	for i := range f.files {
+		if !f.files[i].sig.Matches(f.files[i].path) {
+			return false
+		}
+	}
+	return true
+}
+
+const maxConfig = 64 << 20
+
+// read returns the entries of one config file, none if there is no such file.
+func (f *format) read(path string, scope config.Scope) ([]config.Entry, error) {
+	data, sig, err := filestat.ReadFile(path, maxConfig)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read config file '%s': %w", path, err)
+	}
+	f.files = append(f.files, formatFile{path, sig})
+	return config.Parse(data, path, scope)
+}
+
+// readFormat reads and checks the format of the repository at loc.
+func readFormat(loc Location) (*format, error) {
+	f := &format{refs: "files"}
+	entries, err := f.read(loc.CommonDir+"/config", config.Local)
+	if err != nil {
+		return nil, err
+	}
+	var unknown, v1 []string
+	for i := range entries {
+		e := &entries[i]
+		if e.Key == "core.repositoryformatversion" {
+			if f.version, err = config.ParseInt(e.Value); err != nil {
+				return nil, &config.ValueError{Entry: *e, Problem: err.Error()}
+			}
+			continue
+		}
+		name, ok := strings.CutPrefix(e.Key, "extensions.")
+		if !ok {
+			continue
+		}
+		known, v1Only, err := f.extension(name, e)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !known:
+			unknown = append(unknown, name)
+		case v1Only:
+			v1 = append(v1, name)
+		}
+	}
+	linked := loc.CommonDir != loc.GitDir
+	if !linked {
+		if err := f.core(entries); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case f.version > 1:
+		return nil, &FormatError{loc.GitDir, fmt.Sprintf("format version %d is newer than 1", f.version)}
+	case f.version == 1 && len(unknown) > 0:
+		return nil, &ExtensionError{GitDir: loc.GitDir, Version: f.version, Names: unknown}
+	case f.version == 0 && len(v1) > 0:
+		return nil, &ExtensionError{GitDir: loc.GitDir, Version: f.version, Names: v1, V1Only: true}
+	}
+	if f.worktreeConfig {
+		entries, err := f.read(loc.GitDir+"/config.worktree", config.Worktree)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.core(entries); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// core takes core.bare and core.worktree from entries.
+func (f *format) core(entries []config.Entry) error {
+	for i := range entries {
+		e := &entries[i]
+		switch e.Key {
+		case "core.bare":
+			v, ok := config.ParseBool(e.Value)
+			if !ok {
+				return &config.ValueError{Entry: *e, Problem: "not a boolean"}
+			}
+			f.bare = v || e.NoValue
+		case "core.worktree":
+			if e.NoValue {
+				return &config.ValueError{Entry: *e, Problem: "missing value"}
+			}
+			f.worktree = e.Value
+		}
+	}
+	return nil
+}
+
+// extension takes one extensions.<name> (git-config(1)).
+func (f *format) extension(name string, e *config.Entry) (known, v1Only bool, err error) {
+	switch name {
+	case "noop", "preciousobjects", "partialclone":
+		return true, false, nil
+	case "worktreeconfig":
+		v, ok := config.ParseBool(e.Value)
+		if !ok {
+			return true, false, &config.ValueError{Entry: *e, Problem: "not a boolean"}
+		}
+		f.worktreeConfig = v || e.NoValue
+		return true, false, nil
+	case "noop-v1", "compatobjectformat", "relativeworktrees", "submodulepathconfig":
+		return true, true, nil
+	case "objectformat":
+		var ok bool
+		if f.algo, ok = oid.ParseAlgo(e.Value); !ok {
+			return true, true, &config.ValueError{Entry: *e, Problem: "unknown object format"}
+		}
+		return true, true, nil
+	case "refstorage":
+		f.refs = e.Value
+		if f.refs != "files" && f.refs != "reftable" {
+			return true, true, &config.ValueError{Entry: *e, Problem: "unknown ref storage format"}
+		}
+		return true, true, nil
+	}
+	return false, false, nil
+}

@@ -1,0 +1,186 @@
+// Package repo finds and opens a repository: discovery, layout, extensions,
+// linked worktrees, operation in progress.
+//
+// Locate answers "which repository is this directory in" with a few stats, so
+// that it can be asked before every prompt; Open reads the configuration and
+// decides the rest. The rules are those of git(1), git-config(1),
+// git-rev-parse(1), git-worktree(1) and gitrepository-layout(5).
+package repo
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"gust/internal/format/config"
+	"gust/internal/pure/oid"
+	"gust/internal/store/refs"
+)
+
+// A Repository is an open repository, seen from one working tree. Its fields
+// are not to be changed. It is safe for concurrent use.
+type Repository struct {
+	GitDir    string // absolute, without symbolic links
+	CommonDir string // what all working trees share; GitDir in the main one
+	WorkTree  string // absolute, without symbolic links or trailing slash; "" if there is none
+	IndexPath string
+	ObjectDir string
+	// Alternates are the further object directories of the environment.
+	Alternates []string
+
+	Algo      oid.Algo
+	RefFormat string // "files" or "reftable"
+	Config    *config.Config
+	Env       Env
+	Refs      *refs.Store
+
+	loc    Location
+	format *format
+}
+
+// Open opens the repository at loc: it reads the configuration, checks the
+// repository's format and decides the working tree. Errors are an
+// *ExtensionError, a *FormatError, those of config.Load, or of reading files.
+func Open(loc Location, env Env) (*Repository, error) {
+	r := &Repository{GitDir: loc.GitDir, CommonDir: loc.CommonDir, Env: env, loc: loc}
+	var err error
+	if r.format, err = readFormat(loc); err != nil {
+		return nil, err
+	}
+	r.Algo, r.RefFormat = r.format.algo, r.format.refs
+	r.Refs, err = refs.Open(refs.Options{GitDir: r.GitDir, CommonDir: r.CommonDir, Algo: r.Algo, Format: r.RefFormat})
+	if err != nil {
+		return nil, err
+	}
+	o := configOptions(env)
+	o.Local = r.CommonDir + "/config"
+	if r.format.worktreeConfig {
+		o.Worktree = r.GitDir + "/config.worktree"
+	}
+	o.GitDir, o.GitDirName = loc.GitDir, loc.GitDirName
+	o.Branch = func() string {
+		head, err := r.Refs.Head()
+		if err != nil {
+			return ""
+		}
+		return head.Branch
+	}
+	if r.Config, err = config.Load(o); err != nil {
+		return nil, err
+	}
+	if r.WorkTree, err = r.workTree(); err != nil {
+		return nil, err
+	}
+	r.paths()
+	return r, nil
+}
+
+// Unchanged reports whether Open would return the same again: nothing that it
+// read has changed. It costs a stat for each configuration file.
+func (r *Repository) Unchanged() bool {
+	return r.format.unchanged() && r.Config.Unchanged()
+}
+
+// workTree decides where the working tree is (git(1), GIT_WORK_TREE;
+// git-config(1), core.worktree and core.bare).
+func (r *Repository) workTree() (string, error) {
+	dir := ""
+	switch {
+	case r.loc.Given:
+		dir = r.loc.WorkTree
+	case r.format.worktree != "":
+		dir = r.format.worktree
+		if !filepath.IsAbs(dir) {
+			dir = r.GitDir + "/" + dir
+		}
+	case r.format.bare:
+		return "", nil
+	default:
+		dir = r.loc.WorkTree
+	}
+	if dir == "" {
+		return "", nil
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot find working tree '%s': %w", dir, err)
+	}
+	return real, nil
+}
+
+// paths decides what the environment may place elsewhere.
+func (r *Repository) paths() {
+	at := func(name, standard string) string {
+		path := r.Env[name]
+		switch {
+		case path == "":
+			return standard
+		case filepath.IsAbs(path) || r.WorkTree == "":
+			return path
+		}
+		return filepath.Join(r.WorkTree, path)
+	}
+	r.IndexPath = at("GIT_INDEX_FILE", r.GitDir+"/index")
+	r.ObjectDir = at("GIT_OBJECT_DIRECTORY", r.CommonDir+"/objects")
+	for _, path := range splitList(r.Env["GIT_ALTERNATE_OBJECT_DIRECTORIES"]) {
+		if !filepath.IsAbs(path) && r.WorkTree != "" {
+			path = filepath.Join(r.WorkTree, path)
+		}
+		r.Alternates = append(r.Alternates, path)
+	}
+}
+
+// splitList splits a list of paths as PATH is, some of which may be quoted.
+func splitList(s string) []string {
+	var all []string
+	for s != "" {
+		if s[0] == '"' {
+			if path, rest, ok := unquoteC(s); ok && (rest == "" || rest[0] == filepath.ListSeparator) {
+				all = append(all, path)
+				s = strings.TrimPrefix(rest, string(filepath.ListSeparator))
+				continue
+			}
+		}
+		path, rest, _ := strings.Cut(s, string(filepath.ListSeparator))
+		if path != "" {
+			all = append(all, path)
+		}
+		s = rest
+	}
+	return all
+}
+
+// unquoteC reads a C-style quoted string from the front of s.
+func unquoteC(s string) (text, rest string, ok bool) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '"':
+			return b.String(), s[i+1:], true
+		case '\\':
+			i++
+			if i == len(s) {
+				return "", "", false
+			}
+			if at := strings.IndexByte("abfnrtv\\\"", s[i]); at >= 0 {
+				b.WriteByte("\a\b\f\n\r\t\v\\\""[at])
+				continue
+			}
+			if i+2 >= len(s) {
+				return "", "", false
+			}
+			n := 0
+			for _, d := range []byte(s[i : i+3]) {
+				if d < '0' || d > '7' {
+					return "", "", false
+				}
+				n = n<<3 | int(d-'0')
+			}
+			b.WriteByte(byte(n))
+			i += 2
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,102 @@
+package repo
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gust/internal/disk/filestat"
+	"gust/internal/format/config"
+)
+
+// checkSafe applies safe.directory and safe.bareRepository to a repository that
+// was discovered. workTree is "" for a bare one, gitFile where there is none.
+func checkSafe(workTree, gitDir, gitFile string, env Env) error {
+	if workTree == "" && !implicitlyBare(gitDir) {
+		c, err := config.Load(configOptions(env))
+		if err != nil {
+			return fmt.Errorf("'%s': %w: %v", gitDir, ErrUnsafe, err)
+		}
+		if v, _ := c.Get("safe.bareRepository"); v == "explicit" {
+			return fmt.Errorf("'%s': %w: safe.bareRepository is explicit", gitDir, ErrUnsafe)
+		}
+	}
+	if owned(gitFile, env) && owned(workTree, env) && owned(gitDir, env) {
+		return nil
+	}
+	path := workTree
+	if path == "" {
+		path = gitDir
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	c, err := config.Load(configOptions(env))
+	if err != nil {
+		return fmt.Errorf("'%s': %w: %v", path, ErrUnsafe, err)
+	}
+	if !safeDirectory(c, path, env) {
+		return fmt.Errorf("'%s': %w: dubious ownership", path, ErrUnsafe)
+	}
+	return nil
+}
+
+// implicitlyBare reports whether a bare-looking git dir is part of a repository
+// with a working tree: .git itself, or what belongs to a worktree or submodule.
+func implicitlyBare(path string) bool {
+	return filepath.Base(path) == ".git" || strings.Contains(path, "/.git/worktrees/") || strings.Contains(path, "/.git/modules/")
+}
+
+// owned reports whether path belongs to the current user, or to the one who
+// became root through sudo. "" is nothing that could belong to someone else.
+func owned(path string, env Env) bool {
+	uid := os.Geteuid()
+	if path == "" || uid < 0 {
+		return true
+	}
+	var st filestat.Stat
+	if filestat.Of(&st, path) != nil {
+		return false
+	}
+	if uid == 0 && st.UID != 0 {
+		if sudo, err := strconv.ParseUint(env["SUDO_UID"], 10, 32); err == nil {
+			return st.UID == uint32(sudo)
+		}
+	}
+	return st.UID == uint32(uid)
+}
+
+// safeDirectory reports whether safe.directory lists path.
+func safeDirectory(c *config.Config, path string, env Env) bool {
+	safe := false
+	for _, e := range c.Entries("safe.directory") {
+		value := e.Value
+		switch {
+		case value == "":
+			safe = false
+		case value == "*":
+			safe = true
+		default:
+			dir, err := config.ExpandPath(value, env.Home())
+			if err != nil {
+				continue
+			}
+			if prefix, ok := strings.CutSuffix(dir, "/*"); ok {
+				safe = safe || strings.HasPrefix(path, real(prefix)+"/")
+			} else {
+				safe = safe || real(dir) == path
+			}
+		}
+	}
+	return safe
+}
+
+// real returns path without symbolic links, or path if that cannot be.
+func real(path string) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	return path
+}
