@@ -7,8 +7,6 @@
 // those that are symbolic links as Git does, is the caller's business.
 package ignore
 
-import "gust/internal/pure/wildmatch"
-
 // A Verdict says what the rules decide about one path.
 type Verdict uint8
 
@@ -31,27 +29,12 @@ type Rule struct {
 	Pattern string // as written, without trailing spaces
 }
 
-// A ruleKind says what a rule is compared with and how.
-type ruleKind uint8
-
-const (
-	nameLiteral ruleKind = iota // the last component is text
-	nameSuffix                  // the last component ends in text
-	nameGlob                    // the last component matches glob
-	pathLiteral                 // the path from the list's directory is text
-	pathGlob                    // the path from the list's directory matches glob
-)
-
-// A rule is one pattern.
+// A rule is one pattern of a list.
 type rule struct {
+	Pattern
 	written string // as Rule.Pattern
 	line    int32
 	next    int32 // the rule before this one in its chain, or -1
-	kind    ruleKind
-	negated bool
-	dirOnly bool
-	text    string // in lower case if case is ignored
-	glob    wildmatch.Pattern
 }
 
 // A List is the patterns of one file. It is immutable and safe for concurrent
@@ -111,7 +94,7 @@ func (s *Stack) Push(l *List, dir, source string) *Stack {
 func (s *Stack) Match(path []byte, base int, isDir bool) Verdict {
 	for ; s != nil; s = s.parent {
 		if i := s.list.find(path[s.offset:], path[base:], isDir); i >= 0 {
-			if s.list.rules[i].negated {
+			if s.list.rules[i].Negated {
 				return Included
 			}
 			return Ignored
@@ -148,14 +131,7 @@ func (l *List) find(path, name []byte, isDir bool) int {
 	}
 	for k := len(l.globs) - 1; k >= 0 && l.globs[k] > best; k-- {
 		r := &l.rules[l.globs[k]]
-		if r.dirOnly && !isDir {
-			continue
-		}
-		text := path
-		if r.kind == nameGlob {
-			text = name
-		}
-		if r.glob.Match(text) {
+		if (!r.DirOnly || isDir) && r.Match(path, name) {
 			return int(l.globs[k])
 		}
 	}
@@ -167,31 +143,11 @@ func (l *List) find(path, name []byte, isDir bool) int {
 func (l *List) walk(i int32, text []byte, isDir bool, best int32) int32 {
 	for ; i > best; i = l.rules[i].next {
 		r := &l.rules[i]
-		if r.dirOnly && !isDir || len(r.text) > len(text) {
-			continue
-		}
-		tail := text
-		if r.kind == nameSuffix {
-			tail = text[len(text)-len(r.text):]
-		}
-		if l.equal(tail, r.text) {
+		if (!r.DirOnly || isDir) && r.fits(text) {
 			return i
 		}
 	}
 	return best
-}
-
-// equal reports whether text is lit.
-func (l *List) equal(text []byte, lit string) bool {
-	if !l.fold || len(text) != len(lit) {
-		return string(text) == lit
-	}
-	for i, c := range text {
-		if lower(c) != lit[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // suffixChains is the number of chains that suffixes are spread over by their
@@ -213,14 +169,6 @@ func (l *List) hashText(text []byte) uint32 {
 func (l *List) fix(c byte) byte {
 	if l.fold {
 		return lower(c)
-	}
-	return c
-}
-
-// lower folds the case of ASCII letters, the only ones that Git folds.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
 	}
 	return c
 }

@@ -188,6 +188,16 @@ func TestStackMatchAllocs(t *testing.T) {
 	}
 }
 
+func TestPatternMatchAllocs(t *testing.T) {
+	path := []byte("src/keep.ext1")
+	for _, s := range []string{"*.ext1", "k*.ext1", "/src/*", "/src/keep.ext1", "keep.ext1"} {
+		p, ok := Compile(s, Options{})
+		if n := testing.AllocsPerRun(100, func() { ok = p.Match(path, path[4:]) }); n != 0 || !ok {
+			t.Errorf("Match of %q allocates %v times and says %v, want 0 and true", s, n, ok)
+		}
+	}
+}
+
 func TestListFindAllocs(t *testing.T) {
 	l := Parse(typicalFile(), Options{})
 	path := []byte("src/keep.ext1")

@@ -3,8 +3,6 @@ package ignore
 import (
 	"bytes"
 	"strings"
-
-	"gust/internal/pure/wildmatch"
 )
 
 // Parse returns the patterns that data, the content of a .gitignore file,
@@ -51,54 +49,9 @@ func trimSpaces(s string) string {
 
 // add appends the rule that the line s stands for, unless it can never match.
 func (l *List) add(s string, line int32) {
-	r := rule{written: s, line: line, next: -1}
-	s, r.negated = strings.CutPrefix(s, "!")
-	s, r.dirOnly = strings.CutSuffix(s, "/")
-	anchored := strings.Contains(s, "/")
-	s = strings.TrimPrefix(s, "/")
-	if s == "" {
-		return
+	if p, ok := Compile(s, Options{IgnoreCase: l.fold}); ok {
+		l.rules = append(l.rules, rule{Pattern: p, written: s, line: line, next: -1})
 	}
-	if rest, ok := strings.CutPrefix(s, "**/"); anchored && ok && rest != "" && !strings.Contains(rest, "/") {
-		// The same name in any directory: what a pattern without a slash means.
-		s, anchored = rest, false
-	}
-	r.kind, r.text = l.classify(s, anchored)
-	if r.kind == nameGlob || r.kind == pathGlob {
-		r.glob = wildmatch.Compile(s, l.flags())
-	}
-	l.rules = append(l.rules, r)
-}
-
-// classify picks the cheapest kind of comparison that does what pattern s
-// asks, and the text for it.
-func (l *List) classify(s string, anchored bool) (ruleKind, string) {
-	text := s
-	if l.fold {
-		b := []byte(s)
-		for i, c := range b {
-			b[i] = lower(c)
-		}
-		text = string(b)
-	}
-	switch {
-	case anchored && !wildmatch.HasWildcard(s):
-		return pathLiteral, text
-	case anchored:
-		return pathGlob, ""
-	case !wildmatch.HasWildcard(s):
-		return nameLiteral, text
-	case len(s) > 1 && s[0] == '*' && !wildmatch.HasWildcard(s[1:]):
-		return nameSuffix, text[1:]
-	}
-	return nameGlob, ""
-}
-
-func (l *List) flags() wildmatch.Flags {
-	if l.fold {
-		return wildmatch.PathName | wildmatch.CaseFold
-	}
-	return wildmatch.PathName
 }
 
 // index builds the chains. Rules are entered in file order, so that a chain
