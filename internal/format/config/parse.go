@@ -13,12 +13,18 @@ func Parse(data []byte, file string, scope Scope) ([]Entry, error) {
 	}
 	var entries []Entry
 	problem := p.parse(func(key, value string, noValue bool, line int) {
-		entries = append(entries, Entry{Key: key, Value: value, NoValue: noValue, Scope: scope, File: file, Line: line})
+		entries = append(entries, Entry{Key: untilNUL(key), Value: untilNUL(value), NoValue: noValue, Scope: scope, File: file, Line: line})
 	})
 	if problem != "" {
 		return entries, &SyntaxError{File: file, Line: p.line, Problem: problem}
 	}
 	return entries, nil
+}
+
+// untilNUL cuts s before its first NUL byte: to Git these are C strings.
+func untilNUL(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	return s
 }
 
 // eof is what next returns after the last byte. It is no byte.
@@ -87,7 +93,7 @@ func (p *parser) header() string {
 	for {
 		c := p.next()
 		switch {
-		case c == ']':
+		case c == ']' && name.Len() > 0:
 			name.WriteByte('.')
 			p.prefix = name.String()
 			return ""
@@ -96,8 +102,17 @@ func (p *parser) header() string {
 		case isKeyChar(c) || c == '.':
 			name.WriteByte(lower(c))
 		default:
+			p.countEnd(c)
 			return "bad section header"
 		}
+	}
+}
+
+// countEnd counts the end of the file as a line, as Git does when it complains
+// about a header there.
+func (p *parser) countEnd(c int) {
+	if c == eof {
+		p.line++
 	}
 }
 
@@ -117,7 +132,8 @@ func (p *parser) subsection(name *strings.Builder) string {
 		case '\n', eof:
 			return "subsection without a closing quote"
 		case '"':
-			if p.next() != ']' {
+			if c = p.next(); c != ']' {
+				p.countEnd(c)
 				return "expected ] after the subsection"
 			}
 			name.WriteByte('.')
@@ -164,7 +180,7 @@ func (p *parser) setting(c int, emit func(key, value string, noValue bool, line 
 // within is kept as it is.
 func (p *parser) readValue() (value, problem string) {
 	v := p.value[:0]
-	kept := 0 // length of v without trailing white space
+	kept := 0 // length of v without trailing white space; quotes and escapes keep what is before them
 	quoted, comment := false, false
 	for {
 		c := p.next()
@@ -180,7 +196,7 @@ func (p *parser) readValue() (value, problem string) {
 		}
 		if !quoted {
 			if isSpace(c) {
-				if kept > 0 || len(v) > 0 {
+				if len(v) > 0 {
 					v = append(v, byte(c))
 				}
 				continue
@@ -194,7 +210,8 @@ func (p *parser) readValue() (value, problem string) {
 		case '\\':
 			c = p.next()
 			switch c {
-			case '\n':
+			case '\n', eof:
+				kept = len(v)
 				continue
 			case 't':
 				c = '\t'
@@ -208,6 +225,7 @@ func (p *parser) readValue() (value, problem string) {
 			}
 		case '"':
 			quoted = !quoted
+			kept = len(v)
 			continue
 		}
 		v = append(v, byte(c))
