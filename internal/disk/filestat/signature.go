@@ -104,3 +104,6 @@ func ReadFile(path string, max int64) ([]byte, Signature, error) {
 		}
 	}
 }
+
+// IsDenied reports whether err says that the user may not look.
+func IsDenied(err error) bool { return errors.Is(err, fs.ErrPermission) }

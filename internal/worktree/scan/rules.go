@@ -1,0 +1,160 @@
+package scan
+
+import (
+	"io"
+
+	"gust/internal/disk/dirlist"
+	"gust/internal/disk/filestat"
+	"gust/internal/format/index"
+	"gust/internal/pure/oid"
+	"gust/internal/rules/attr"
+	"gust/internal/rules/ignore"
+)
+
+const (
+	gitignoreZ     = ".gitignore\x00"
+	gitattributesZ = ".gitattributes\x00"
+)
+
+// maxRules bounds the size of a rule file in bytes, as Git bounds its own.
+const maxRules = 100 << 20
+
+// A ruleFile remembers a directory's .gitignore or .gitattributes file.
+type ruleFile struct {
+	present bool // the listing has the name
+	state   ruleState
+	settled bool
+	stat    filestat.Stat // of a file that was read
+	id      oid.ID        // of a blob that was read in its place
+}
+
+type ruleState uint8
+
+const (
+	ruleUnknown ruleState = iota // look
+	ruleAbsent
+	ruleRead   // from the file that stat describes
+	ruleStaged // from the index's blob id
+)
+
+// read returns the content of a rule file in directory d and whether it may
+// differ from what the last read returned. indexed says which index entry stands
+// in for a missing file.
+func (w *worker) readRule(f *ruleFile, dir dirlist.Dir, d int, nameZ string, indexed func(*index.Entry) bool) (data []byte, changed bool) {
+	if f.present {
+		var st filestat.Stat
+		w.work.Stats++
+		if dir.StatName(&st, nameZ) == nil {
+			if f.state == ruleRead && f.settled && f.stat == st {
+				return nil, false
+			}
+			data, ok := w.readFile(dir, nameZ, &st)
+			f.state, f.stat, f.settled = ruleRead, st, ok && st.Settled(w.now)
+			return data, true
+		}
+	}
+	if d >= 0 {
+		name := []byte(nameZ[:len(nameZ)-1])
+		if i, ok := w.ix.FindFile(d, name); ok && indexed(&w.ix.Entries[i]) && w.ix.Entries[i].Stage() == 0 {
+			id := w.ix.ID(i)
+			if f.state == ruleStaged && f.id == id {
+				return nil, false
+			}
+			if data, err := w.back.ReadBlob(i); err == nil && len(data) <= maxRules {
+				f.state, f.id = ruleStaged, id
+				return data, true
+			}
+		}
+	}
+	changed = f.state != ruleAbsent && f.state != ruleUnknown
+	f.state = ruleAbsent
+	return nil, changed
+}
+
+// readFile reads a rule file. One that is no regular file, a symbolic link among
+// them, or is too large says nothing, as it does to Git.
+func (w *worker) readFile(dir dirlist.Dir, nameZ string, st *filestat.Stat) (data []byte, ok bool) {
+	if !st.IsRegular() || st.Size > maxRules {
+		return nil, true
+	}
+	file, err := dir.OpenFile(nameZ, nameZ[:len(nameZ)-1])
+	if err != nil {
+		return nil, false
+	}
+	defer file.Close()
+	data, err = io.ReadAll(io.LimitReader(file, maxRules))
+	return data, err == nil
+}
+
+// rules brings the stacks of n, which is directory d at w.path, up to date under
+// those of its parent.
+func (w *worker) rules(n *node, dir dirlist.Dir, d int, in *ignore.Stack, attrIn *attr.Stack, under bool) {
+	data, changed := w.readRule(&n.attrFile, dir, d, gitattributesZ, func(*index.Entry) bool { return true })
+	if changed {
+		n.attrList = attr.Parse(data, attr.Options{IgnoreCase: w.o.IgnoreCase})
+	}
+	if changed || n.attrIn != attrIn || n.attrOut == nil {
+		n.attrIn = attrIn
+		n.attrOut = attrIn.Push(n.attrList, string(w.path))
+	}
+
+	stale := n.in != in || n.under != under || n.out == nil && in != nil
+	if stale {
+		n.in, n.under = in, under
+		n.excluded = under || len(w.path) > 0 && in.Match(w.path, baseOf(w.path), true) == ignore.Ignored
+	}
+	if n.excluded {
+		// Rules inside an ignored directory are not read.
+		n.ignoreFile.state, n.ignoreList = ruleUnknown, nil
+	} else {
+		data, changed = w.readRule(&n.ignoreFile, dir, d, gitignoreZ, func(e *index.Entry) bool { return e.Flags&index.SkipWorktree != 0 })
+		if changed {
+			n.ignoreList = ignore.Parse(data, ignore.Options{IgnoreCase: w.o.IgnoreCase})
+			stale = true
+		}
+	}
+	if stale {
+		source := gitignoreZ[:len(gitignoreZ)-1]
+		if len(w.path) > 0 {
+			source = string(w.path) + "/" + source
+		}
+		n.out = in.Push(n.ignoreList, string(w.path), source)
+		n.judged = false
+	}
+}
+
+func baseOf(path []byte) int {
+	for i := len(path); i > 0; i-- {
+		if path[i-1] == '/' {
+			return i
+		}
+	}
+	return 0
+}
+
+// judge finds out which of n's kids are ignored.
+func (w *worker) judge(n *node) {
+	n.judged, n.files = true, 0
+	dirLen := len(w.path)
+	for i := range n.kids {
+		k := &n.kids[i]
+		w.push(k.nameZ)
+		base := dirLen
+		if dirLen > 0 {
+			base++
+		}
+		k.ignored = n.out.Match(w.path, base, k.dir) == ignore.Ignored
+		if !k.dir && !k.ignored {
+			n.files++
+		}
+		w.path = w.path[:dirLen]
+	}
+}
+
+// push appends a NUL-terminated name to w.path.
+func (w *worker) push(nameZ string) {
+	if len(w.path) > 0 {
+		w.path = append(w.path, '/')
+	}
+	w.path = append(w.path, nameZ[:len(nameZ)-1]...)
+}

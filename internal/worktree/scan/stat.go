@@ -1,0 +1,123 @@
+package scan
+
+import (
+	"gust/internal/disk/filestat"
+	"gust/internal/format/index"
+	"gust/internal/pure/object"
+)
+
+// A NanosecMode is the value of core.useNanosec.
+type NanosecMode uint8
+
+const (
+	NanosecAuto  NanosecMode = iota // nanoseconds decide wherever both sides have them
+	NanosecTrue                     // nanoseconds take part in every comparison
+	NanosecFalse                    // whole seconds only, as most builds of Git
+)
+
+// StatRules are the settings that say which differences of stat matter
+// (git-config(1)).
+type StatRules struct {
+	IgnoreExec  bool // core.fileMode=false
+	NoSymlinks  bool // core.symlinks=false
+	IgnoreCtime bool // core.trustctime=false
+	Minimal     bool // core.checkStat=minimal
+	Nanosec     NanosecMode
+}
+
+type match uint8
+
+const (
+	clean    match = iota // the file is what the entry says
+	modified              // it is not
+	unsure                // only its content can say
+)
+
+// match compares an entry of a regular file or symbolic link with the file's
+// stat. empty says that the entry is of the empty blob.
+//
+// Hot path: once per index entry. Does not allocate.
+func (r *StatRules) match(e *index.Entry, st *filestat.Stat, empty bool, ix *index.Index) match {
+	if object.Mode(e.Mode) == object.ModeSymlink {
+		if !st.IsSymlink() && !(r.NoSymlinks && st.IsRegular()) {
+			return modified
+		}
+	} else if !st.IsRegular() || !r.IgnoreExec && (e.Mode^st.Mode)&0o100 != 0 {
+		return modified
+	}
+	if size := recordedSize(st.Size); e.Size != size && e.Size != 0 {
+		return modified
+	} else if e.Size == 0 && (!empty || size != 0) {
+		// Smudged, or never looked at: the size says nothing.
+		return unsure
+	}
+	if r.differs(e, st) || r.racy(e, ix) {
+		return unsure
+	}
+	return clean
+}
+
+// recordedSize returns what Git records of a size in bytes: its low 32 bits, but
+// not 0 for a file that is not empty.
+func recordedSize(size int64) uint32 {
+	if size != 0 && uint32(size) == 0 {
+		return 1 << 31
+	}
+	return uint32(size)
+}
+
+// differs reports whether a field that counts is another one.
+func (r *StatRules) differs(e *index.Entry, st *filestat.Stat) bool {
+	if e.MtimeSec != uint32(st.MtimeSec) {
+		return true
+	}
+	if r.Minimal {
+		return false
+	}
+	if e.Ino != uint32(st.Ino) || e.UID != st.UID || e.GID != st.GID {
+		return true
+	}
+	if r.nanosecDiffer(e.MtimeNsec, st.MtimeNsec) {
+		return true
+	}
+	return !r.IgnoreCtime && (e.CtimeSec != uint32(st.CtimeSec) || r.nanosecDiffer(e.CtimeNsec, st.CtimeNsec))
+}
+
+func (r *StatRules) nanosecDiffer(a, b uint32) bool {
+	switch r.Nanosec {
+	case NanosecFalse:
+		return false
+	case NanosecTrue:
+		return a != b
+	}
+	return a != b && a != 0 && b != 0
+}
+
+// racy reports whether a file may have been changed after its entry was recorded
+// without its stat showing it: Git's "racily clean" (the index file is not
+// younger than the file). In auto mode the nanoseconds of both times count, less
+// the clock tick within which two writes have the same time.
+func (r *StatRules) racy(e *index.Entry, ix *index.Index) bool {
+	if ix.MtimeSec == 0 && ix.MtimeNsec == 0 {
+		return false
+	}
+	indexSec := uint32(ix.MtimeSec)
+	bySecond := e.MtimeSec >= indexSec
+	if r.Nanosec == NanosecFalse {
+		return bySecond
+	}
+	mtime := int64(e.MtimeSec)*1e9 + int64(e.MtimeNsec)
+	index := int64(indexSec)*1e9 + int64(ix.MtimeNsec)
+	if r.Nanosec == NanosecTrue {
+		return mtime >= index
+	}
+	if bySecond && (r.Minimal || r.IgnoreCtime) {
+		// A restored mtime leaves no trace where the ctime does not count.
+		return true
+	}
+	tick := filestat.Tick
+	if e.MtimeNsec == 0 || ix.MtimeNsec == 0 {
+		tick = filestat.CoarseTick
+	}
+	return mtime >= index-tick
+}
