@@ -22,10 +22,7 @@ func (l *loader) includeIf(e *Entry, cond string, depth int) error {
 	holds := false
 	switch kind {
 	case "gitdir", "gitdir/i":
-		var err error
-		if holds, err = l.gitDir(e, pattern, kind == "gitdir/i"); err != nil {
-			return err
-		}
+		holds = l.gitDir(e, pattern, kind == "gitdir/i")
 	case "onbranch":
 		holds = l.onBranch(pattern)
 	case "hasconfig":
@@ -42,18 +39,18 @@ func (l *loader) includeIf(e *Entry, cond string, depth int) error {
 }
 
 // gitDir evaluates gitdir: and gitdir/i:.
-func (l *loader) gitDir(e *Entry, pattern string, fold bool) (bool, error) {
+func (l *loader) gitDir(e *Entry, pattern string, fold bool) bool {
 	if l.o.GitDir == "" {
-		return false, nil
+		return false
 	}
 	literal := 0 // length of the pattern's start that is not a pattern
 	if rest, ok := strings.CutPrefix(pattern, "./"); ok {
 		if e.File == "" {
-			return false, &SyntaxError{Problem: "relative config include conditionals must come from files"}
+			return false // there is no directory that "." could be
 		}
 		dir, err := filepath.EvalSymlinks(filepath.Dir(e.File))
 		if err != nil {
-			return false, nil
+			return false
 		}
 		if !strings.HasSuffix(dir, "/") {
 			dir += "/"
@@ -62,7 +59,7 @@ func (l *loader) gitDir(e *Entry, pattern string, fold bool) (bool, error) {
 	} else if strings.HasPrefix(pattern, "~") {
 		expanded, err := ExpandPath(pattern, l.realHome())
 		if err != nil {
-			return false, nil
+			return false
 		}
 		pattern = expanded
 	}
@@ -78,7 +75,7 @@ func (l *loader) gitDir(e *Entry, pattern string, fold bool) (bool, error) {
 		}
 		return matchPath(pattern[literal:], dir[literal:], fold)
 	}
-	return match(l.o.GitDir) || l.o.GitDirName != "" && match(l.o.GitDirName), nil
+	return match(l.o.GitDir) || l.o.GitDirName != "" && match(l.o.GitDirName)
 }
 
 func (l *loader) realHome() string {
@@ -116,7 +113,8 @@ func (l *loader) onBranch(pattern string) bool {
 // hasConfig follows e if a URL of any remote matches pattern. The URLs come from
 // a pass over all scopes of their own, as they may be set after the condition.
 func (l *loader) hasConfig(e *Entry, pattern string, depth int) error {
-	holds := false
+	// While URLs are collected, what the condition may include is only checked.
+	holds := l.collecting
 	if !l.collecting {
 		if !l.haveURLs {
 			sub := loader{o: l.o, parsed: l.parsed, bytes: l.bytes, collecting: true}

@@ -74,11 +74,7 @@ func checkKey(key string) string {
 // each 'key=value' (or 'key'), or 'key'='value' (or 'key'=).
 func parameters(entries []Entry, s string) ([]Entry, error) {
 	bogus := &SyntaxError{Problem: "bogus format in GIT_CONFIG_PARAMETERS"}
-	for {
-		s = strings.TrimLeft(s, " \t\n\v\f\r")
-		if s == "" {
-			return entries, nil
-		}
+	for s != "" {
 		word, rest, ok := unquote(s)
 		if !ok {
 			return nil, bogus
@@ -94,7 +90,7 @@ func parameters(entries []Entry, s string) ([]Entry, error) {
 			}
 		} else {
 			key, value, ok = strings.Cut(word, "=")
-			key, noValue = strings.Trim(key, " \t\n\v\f\r"), !ok
+			noValue = !ok
 		}
 		if rest != "" && !isSpace(int(rest[0])) {
 			return nil, bogus
@@ -103,8 +99,9 @@ func parameters(entries []Entry, s string) ([]Entry, error) {
 		if entries, err = appendEnv(entries, key, value, noValue); err != nil {
 			return nil, err
 		}
-		s = rest
+		s = strings.TrimLeft(rest, " \t\n\r")
 	}
+	return entries, nil
 }
 
 // unquote reads one word in single quotes from the front of s. A quote and an

@@ -66,7 +66,7 @@ type loader struct {
 
 	urls       []string // the values of remote.*.url, for hasconfig:
 	haveURLs   bool
-	collecting bool // this pass only looks for URLs; no hasconfig: condition holds in it
+	collecting bool // this pass only looks for URLs
 	noURLs     int  // > 0 within files included by hasconfig:, which must not set URLs
 }
 

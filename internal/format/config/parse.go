@@ -211,6 +211,7 @@ func (p *parser) readValue() (value, problem string) {
 			c = p.next()
 			switch c {
 			case '\n', eof:
+				p.countEnd(c)
 				kept = len(v)
 				continue
 			case 't':

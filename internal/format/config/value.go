@@ -57,7 +57,7 @@ func ParseInt(s string) (int64, error) {
 }
 
 // parseC parses as strtoimax(3) does with base 0: Go's own rules for base 0
-// would also take 0b, 0o and underscores.
+// would also take 0o and underscores. Some C libraries take 0b too; most do not.
 func parseC(s string) (int64, error) {
 	digits, sign := s, ""
 	if digits != "" && (digits[0] == '-' || digits[0] == '+') {
