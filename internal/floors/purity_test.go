@@ -16,10 +16,11 @@ import (
 var pureImports = []string{
 	"bufio", "bytes", "cmp", "container/heap", "container/list", "crypto", "crypto/sha1", "crypto/sha256",
 	"encoding", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json",
-	"errors", "fmt", "hash", "hash/crc32", "hash/fnv", "hash/maphash", "io", "iter",
+	"errors", "fmt", "hash", "hash/adler32", "hash/crc32", "hash/fnv", "hash/maphash", "io", "iter",
 	"maps", "math", "math/bits", "path", "slices", "sort", "strconv", "strings", "sync", "sync/atomic",
 	"time", "unicode", "unicode/utf16", "unicode/utf8",
-	"github.com/pjbgf/sha1cd", // the hash of objects that are named or verified, as git computes it
+	"github.com/klauspost/compress/flate", // bytes to bytes
+	"github.com/pjbgf/sha1cd",             // the hash of objects that are named or verified, as git computes it
 }
 
 // impureNames are what the allowed packages offer that is not pure: clocks,
