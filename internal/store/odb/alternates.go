@@ -1,0 +1,101 @@
+package odb
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"gust/internal/disk/filestat"
+)
+
+// maxAlternates bounds the alternates file, in bytes.
+const maxAlternates = 1 << 20
+
+// readAlternates returns the directories that the info/alternates file at path
+// names, as they are written there, unquoted (gitrepository-layout(5)). One that
+// does not exist names none.
+func readAlternates(path string) ([]string, error) {
+	data, _, err := filestat.ReadFile(path, maxAlternates)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if line[0] == '"' {
+			if name, ok := unquote(line); ok {
+				line = name
+			}
+		}
+		names = append(names, line)
+	}
+	return names, nil
+}
+
+// SplitAlternates splits the value of GIT_ALTERNATE_OBJECT_DIRECTORIES at sep,
+// the system's path list separator, and unquotes its parts (git(1)). A quoted
+// part may hold the separator.
+func SplitAlternates(value string, sep byte) []string {
+	var names []string
+	for value != "" {
+		if value[0] == '"' {
+			if name, rest, ok := cutQuoted(value); ok && (rest == "" || rest[0] == sep) {
+				names = append(names, name)
+				value = strings.TrimPrefix(rest, string(sep))
+				continue
+			}
+		}
+		name, rest, _ := strings.Cut(value, string(sep))
+		if name != "" {
+			names = append(names, name)
+		}
+		value = rest
+	}
+	return names
+}
+
+func unquote(s string) (string, bool) {
+	name, rest, ok := cutQuoted(s)
+	return name, ok && rest == ""
+}
+
+// cutQuoted undoes the C-style quoting of the string that s starts with.
+func cutQuoted(s string) (name, rest string, ok bool) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '"':
+			return b.String(), s[i+1:], true
+		case '\\':
+			i++
+			if i == len(s) {
+				return "", "", false
+			}
+			if j := strings.IndexByte(`abfnrtv"\`, s[i]); j >= 0 {
+				b.WriteByte("\a\b\f\n\r\t\v\"\\"[j])
+				continue
+			}
+			if i+2 >= len(s) || s[i] > '3' {
+				return "", "", false
+			}
+			v := 0
+			for _, d := range []byte(s[i : i+3]) {
+				if d < '0' || d > '7' {
+					return "", "", false
+				}
+				v = v<<3 | int(d-'0')
+			}
+			b.WriteByte(byte(v))
+			i += 2
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", "", false
+}
