@@ -100,7 +100,6 @@ func TestNextReadsGit(t *testing.T) {
 func FuzzReaderNext(f *testing.F) {
 	f.Add([]byte("0006a\n00000004"))
 	f.Add([]byte("00010002ffff"))
-	f.Add(AppendContent(nil, bytes.Repeat([]byte("x"), MaxPayload+1)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := NewReader(bytes.NewReader(data))
 		var again []byte
