@@ -108,14 +108,17 @@ func Printable(s string) string {
 	return string(b)
 }
 
-// Expect returns the fields of the exact answer to a request with the given ID,
-// and o's limits applied. Of counts that a limit cuts, the parts (deleted, new)
-// are left at their full value: see Check.
+// Expect returns the fields of a right answer to a request with the given ID. It
+// is the only one, unless a limit cuts a count that has parts (deleted, new): see
+// Check.
 func (t *Truth) Expect(id string, o Options, noIndex bool) []string {
 	if !t.Found {
 		return []string{Printable(id), "0"}
 	}
 	c := t.counts(o, noIndex)
+	c.StagedNew = limit(c.StagedNew, o.Staged)
+	c.StagedDeleted = min(c.StagedDeleted, limit(c.Staged, o.Staged)-c.StagedNew)
+	c.UnstagedDeleted = limit(c.UnstagedDeleted, o.Unstaged)
 	n := strconv.Itoa
 	fields := []string{id, "1", t.WorkDir, t.Commit, t.Branch, t.UpstreamBranch, t.RemoteName, t.RemoteURL, t.Action,
 		n(c.IndexSize), n(limit(c.Staged, o.Staged)), n(limit(c.Unstaged, o.Unstaged)), n(limit(c.Conflicted, o.Conflicted)),

@@ -118,21 +118,26 @@ func (v *view) remembered(facts string, args ...string) string {
 	return out
 }
 
-// Ask returns what git says about p. The options matter for the untracked files
-// only, which git counts in two ways. An error means that git could not tell.
-func (o *Oracle) Ask(p Place, opts Options) (*Truth, error) {
+// Ask returns what git says about p, for each of the options: they matter for the
+// untracked files only, which git counts in two ways. An error means that git
+// could not tell.
+func (o *Oracle) Ask(p Place, opts ...Options) ([]*Truth, error) {
+	none := make([]*Truth, len(opts))
+	for i := range none {
+		none[i] = &Truth{}
+	}
 	v := &view{o: o, dir: p.Dir}
 	if p.GitDir {
 		v.extra = append(v.extra, "GIT_DIR="+p.Dir)
 		v.dir = workTreeGuess(p.Dir)
 	}
 	if st, err := os.Stat(v.dir); err != nil || !st.IsDir() {
-		return &Truth{}, nil
+		return none, nil
 	}
 	out, err := v.git("rev-parse", "--path-format=absolute", "--git-path", "index",
 		"--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 	if err != nil {
-		return &Truth{}, nil // not a repository, bare, or refused
+		return none, nil // not a repository, bare, or refused
 	}
 	lines := strings.SplitN(strings.TrimSuffix(out, "\n"), "\n", 4)
 	if len(lines) != 4 {
@@ -140,10 +145,9 @@ func (o *Oracle) Ask(p Place, opts Options) (*Truth, error) {
 	}
 	index, gitDir, commonDir, top := lines[0], lines[1], lines[2], lines[3]
 	v.dir = top
-	t := &Truth{Found: true, WorkDir: top}
-	list, err := v.git("config", "-l", "-z")
+	list, err := v.config(gitDir, commonDir)
 	if err != nil {
-		return &Truth{}, nil
+		return none, nil
 	}
 	conf := parseConfig(list)
 	refs, err := v.git("show-ref", "-d")
@@ -152,15 +156,50 @@ func (o *Oracle) Ask(p Place, opts Options) (*Truth, error) {
 		return nil, err
 	}
 	facts := list + "\x00" + refs + "\x00" + contents(commonDir+"/shallow") + "\x00" + contents(commonDir+"/info/grafts")
-	if err := v.status(t, index, opts, conf); err != nil {
-		return nil, err
+	byMode := map[string]*Truth{}
+	var truths []*Truth
+	for _, opt := range opts {
+		mode := opt.untracked(conf)
+		t := byMode[mode]
+		if t == nil {
+			t = &Truth{Found: true, WorkDir: top}
+			if err := v.status(t, index, mode, conf); err != nil {
+				return nil, err
+			}
+			v.head(t, facts)
+			v.tracking(t, facts, conf, parseRefs(refs))
+			t.Tag = lastTag(refs, t.Commit)
+			t.Action = v.action(gitDir, conf.last("extensions.refstorage") == "reftable")
+			t.BashHidesDirty = conf.isFalse("bash.showdirtystate")
+			byMode[mode] = t
+		}
+		own := *t
+		if opt.hidesUntracked(conf) {
+			own.Untracked = 0
+		}
+		truths = append(truths, &own)
 	}
-	v.head(t, facts)
-	v.tracking(t, facts, conf, parseRefs(refs))
-	t.Tag = lastTag(refs, t.Commit)
-	t.Action = v.action(gitDir, conf.last("extensions.refstorage") == "reftable")
-	t.BashHidesDirty = conf.isFalse("bash.showdirtystate")
-	return t, nil
+	return truths, nil
+}
+
+// config returns git's whole configuration. It is remembered with the contents of
+// the files it comes from, where these include no others.
+func (v *view) config(gitDir, commonDir string) (string, error) {
+	home := ""
+	for _, e := range v.o.env {
+		if h, ok := strings.CutPrefix(e, "HOME="); ok {
+			home = h
+		}
+		if strings.HasPrefix(e, "XDG_CONFIG_HOME=") || strings.HasPrefix(e, "GIT_CONFIG_COUNT=") || strings.HasPrefix(e, "GIT_CONFIG_PARAMETERS=") {
+			return v.git("config", "-l", "-z")
+		}
+	}
+	files := contents(commonDir+"/config") + "\x00" + contents(gitDir+"/config.worktree") + "\x00" +
+		contents(home+"/.gitconfig") + "\x00" + contents(home+"/.config/git/config")
+	if strings.Contains(strings.ToLower(files), "include") {
+		return v.git("config", "-l", "-z")
+	}
+	return v.remembered(files, "config", "-l", "-z"), nil
 }
 
 // workTreeGuess is the directory to run git in when its GIT_DIR is given: a
@@ -185,7 +224,7 @@ func contents(path string) string {
 }
 
 // status fills in what depends on the index, and the headers of `git status`.
-func (v *view) status(t *Truth, index string, opts Options, conf config) error {
+func (v *view) status(t *Truth, index, mode string, conf config) error {
 	indexEnv := "GIT_INDEX_FILE=" + index
 	if !v.o.OwnIndex {
 		copied, err := v.o.ageIndex(index)
@@ -198,16 +237,13 @@ func (v *view) status(t *Truth, index string, opts Options, conf config) error {
 	}
 	ask := view{o: v.o, dir: v.dir, extra: append(append([]string(nil), v.extra...), indexEnv)}
 	args := []string{"status", "--porcelain=v2", "-z", "--branch", "--show-stash", "--ahead-behind", "--no-renames"}
-	if mode := opts.untracked(conf); mode != "config" {
+	if mode != "config" {
 		args = append(args, "--untracked-files="+mode)
 	}
 	out, err := ask.git(args...)
 	if err == nil {
 		t.readStatus(out)
-		if opts.hidesUntracked(conf) {
-			t.Untracked = 0
-		}
-		list, err := ask.git("ls-files", "-z", "-v", "--sparse")
+		list, err := ask.listIndex(index, conf)
 		if err != nil {
 			return err
 		}
@@ -227,6 +263,16 @@ func (v *view) status(t *Truth, index string, opts Options, conf config) error {
 	t.Staged, t.StagedNew, t.StagedDeleted = 0, 0, 0
 	t.Unstaged, t.UnstagedDeleted, t.Conflicted, t.Untracked = 0, 0, 0, 0
 	return nil
+}
+
+// listIndex returns the entries of the index with their flags. They are remembered
+// with the file's contents, but for a sparse checkout: there git clears flags of
+// files that it finds after all.
+func (v *view) listIndex(index string, conf config) (string, error) {
+	if conf.last("core.sparsecheckout") != "" {
+		return v.git("ls-files", "-z", "-v", "--sparse")
+	}
+	return v.remembered(contents(index), "ls-files", "-z", "-v", "--sparse"), nil
 }
 
 // ageIndex copies the index to a file that is older than any file it lists, and
