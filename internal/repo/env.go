@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 
@@ -38,15 +39,17 @@ func (e Env) has(name string) bool {
 	return ok
 }
 
-// bool returns the boolean value of name, or standard if it is not set or is no
-// boolean.
-func (e Env) bool(name string, standard bool) bool {
-	if value, ok := e[name]; ok {
-		if v, ok := config.ParseBool(value); ok {
-			return v
-		}
+// bool returns the boolean value of name, false if it is not set.
+func (e Env) bool(name string) (bool, error) {
+	value, ok := e[name]
+	if !ok {
+		return false, nil
 	}
-	return standard
+	v, ok := config.ParseBool(value)
+	if !ok {
+		return false, fmt.Errorf("bad boolean value '%s' of environment variable %s", value, name)
+	}
+	return v, nil
 }
 
 // Home returns the user's home directory, "" if it is not known.
@@ -62,9 +65,13 @@ func (e Env) Home() string {
 
 // configOptions returns where configuration outside of the repository is
 // (git-config(1), FILES and ENVIRONMENT).
-func configOptions(e Env) config.Options {
+func configOptions(e Env) (config.Options, error) {
 	o := config.Options{Env: e, Home: e.Home()}
-	if !e.bool("GIT_CONFIG_NOSYSTEM", false) {
+	noSystem, err := e.bool("GIT_CONFIG_NOSYSTEM")
+	if err != nil {
+		return o, err
+	}
+	if !noSystem {
 		if path, ok := e["GIT_CONFIG_SYSTEM"]; ok {
 			o.System = []string{path}
 		} else {
@@ -73,7 +80,7 @@ func configOptions(e Env) config.Options {
 	}
 	if path, ok := e["GIT_CONFIG_GLOBAL"]; ok {
 		o.Global = []string{path}
-		return o
+		return o, nil
 	}
 	if xdg := e["XDG_CONFIG_HOME"]; xdg != "" {
 		o.Global = append(o.Global, xdg+"/git/config")
@@ -83,5 +90,5 @@ func configOptions(e Env) config.Options {
 	if o.Home != "" {
 		o.Global = append(o.Global, o.Home+"/.gitconfig")
 	}
-	return o
+	return o, nil
 }

@@ -40,9 +40,9 @@ func (e *FormatError) Error() string {
 // format is what decides how a repository is to be read. It comes from the
 // repository's own config file alone: includes do not count here.
 type format struct {
-	version        int64
+	version        int64 // -1 if the config does not say
 	bare           bool
-	worktree       string // core.worktree, "" if not set
+	worktree       *string // core.worktree, nil if not set
 	algo           oid.Algo
 	refs           string
 	worktreeConfig bool
@@ -78,7 +78,7 @@ func (f *format) read(path string, scope config.Scope) ([]config.Entry, error) {
 
 // readFormat reads and checks the format of the repository at loc.
 func readFormat(loc Location) (*format, error) {
-	f := &format{refs: "files"}
+	f := &format{refs: "files", version: -1}
 	entries, err := f.read(loc.CommonDir+"/config", config.Local)
 	if err != nil {
 		return nil, err
@@ -106,6 +106,10 @@ func readFormat(loc Location) (*format, error) {
 		case v1Only:
 			v1 = append(v1, name)
 		}
+	}
+	if f.version < 0 {
+		// Without a version nothing else of the format counts.
+		return &format{refs: "files", version: -1, files: f.files}, nil
 	}
 	linked := loc.CommonDir != loc.GitDir
 	if !linked {
@@ -148,7 +152,7 @@ func (f *format) core(entries []config.Entry) error {
 			if e.NoValue {
 				return &config.ValueError{Entry: *e, Problem: "missing value"}
 			}
-			f.worktree = e.Value
+			f.worktree = &e.Value
 		}
 	}
 	return nil

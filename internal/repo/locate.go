@@ -1,13 +1,16 @@
 package repo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"gust/internal/disk/filestat"
+	"gust/internal/format/config"
 )
 
 var (
@@ -36,8 +39,9 @@ type Location struct {
 // Locate reads HEAD and the one-line files that lead from one directory to
 // another, and otherwise only stats: two paths for each directory on the way up.
 func Locate(dir string, gitDir bool, env Env) (Location, error) {
+	l := locator{env: env}
 	if gitDir {
-		return explicit(dir, "", env)
+		return l.explicit(dir)
 	}
 	cwd, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -46,14 +50,25 @@ func Locate(dir string, gitDir bool, env Env) (Location, error) {
 	if !searchable(cwd) {
 		return Location{}, notFound(dir, "cannot enter the directory")
 	}
+	l.cwd = cwd
 	if given, ok := env["GIT_DIR"]; ok {
-		return explicit(given, cwd, env)
+		return l.explicit(given)
 	}
-	loc, err := discover(cwd, env)
-	if err != nil {
-		return Location{}, err
+	return l.discover()
+}
+
+// A locator looks for the repository of one directory.
+type locator struct {
+	cwd string // where Git would be run, without symbolic links; "" if that is unknown
+	env Env
+}
+
+// abs returns a path that is given relative to the current directory.
+func (l *locator) abs(path string) string {
+	if filepath.IsAbs(path) || path == "" || l.cwd == "" {
+		return path
 	}
-	return loc, nil
+	return l.cwd + "/" + path
 }
 
 func notFound(dir, why string) error {
@@ -66,36 +81,39 @@ func searchable(path string) bool {
 	return filestat.Of(&st, path+"/.") == nil
 }
 
-// explicit takes path for GIT_DIR, relative to cwd. cwd is "" if it is unknown.
-func explicit(path, cwd string, env Env) (Location, error) {
-	abs := path
+// explicit takes path for GIT_DIR.
+func (l *locator) explicit(path string) (Location, error) {
+	abs := l.abs(path)
 	if !filepath.IsAbs(abs) {
-		if path == "" || cwd == "" {
-			return Location{}, notFound(path, "GIT_DIR is not a path")
-		}
-		abs = filepath.Join(cwd, path)
+		return Location{}, notFound(path, "GIT_DIR is not a path")
 	}
 	if target, err := readGitFile(abs); err == nil {
 		abs = target
 	} else if !errors.Is(err, errNoGitFile) {
 		return Location{}, notFound(path, err.Error())
 	}
-	if !isGitDir(abs, env) {
+	if !l.isGitDir(abs) {
 		return Location{}, notFound(path, "GIT_DIR is no repository")
 	}
-	loc := Location{WorkTree: cwd}
-	if cwd == "" {
+	loc := Location{WorkTree: l.cwd}
+	if l.cwd == "" {
 		loc.WorkTree = guessWorkTree(abs)
 	}
-	return finish(loc, abs, cwd, env)
+	// Git sets this for the commands that it runs in a bare repository.
+	if implicit, ok := l.env["GIT_IMPLICIT_WORK_TREE"]; ok {
+		if v, ok := config.ParseBool(implicit); ok && !v {
+			loc.WorkTree = ""
+		}
+	}
+	return l.finish(loc, abs)
 }
 
 // guessWorkTree returns the working tree of a git dir for callers who do not say
 // where they are: Git itself would take the current directory.
 func guessWorkTree(gitDir string) string {
-	if data, _, err := filestat.ReadFile(gitDir+"/gitdir", maxGitFile); err == nil {
+	if data, err := readSmall(gitDir + "/gitdir"); err == nil {
 		// A linked working tree's git dir says where its .git file is.
-		back := strings.TrimRight(string(data), "\r\n")
+		back := strings.TrimRight(data, "\r\n")
 		if !filepath.IsAbs(back) {
 			back = filepath.Join(gitDir, back)
 		}
@@ -108,7 +126,7 @@ func guessWorkTree(gitDir string) string {
 }
 
 // finish fills in what follows from the git dir at path.
-func finish(loc Location, path, cwd string, env Env) (Location, error) {
+func (l *locator) finish(loc Location, path string) (Location, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return Location{}, notFound(path, err.Error())
@@ -117,28 +135,32 @@ func finish(loc Location, path, cwd string, env Env) (Location, error) {
 	if path != real {
 		loc.GitDirName = path
 	}
-	if loc.CommonDir, err = commonDir(real, env); err != nil {
+	if loc.CommonDir, err = l.commonDir(real); err != nil {
 		return Location{}, err
 	}
-	if given := env["GIT_WORK_TREE"]; given != "" {
-		if !filepath.IsAbs(given) && cwd != "" {
-			given = filepath.Join(cwd, given)
+	if given, ok := l.env["GIT_WORK_TREE"]; ok {
+		if given == "" {
+			return Location{}, notFound(path, "GIT_WORK_TREE is empty")
 		}
-		loc.WorkTree, loc.Given = given, true
+		loc.WorkTree, loc.Given = l.abs(given), true
 	}
 	return loc, nil
 }
 
-// discover looks for a repository in cwd and the directories above it.
-func discover(cwd string, env Env) (Location, error) {
-	stop := ceiling(cwd, env)
-	across := env.bool("GIT_DISCOVERY_ACROSS_FILESYSTEM", false)
+// discover looks for a repository in the current directory and those above it.
+func (l *locator) discover() (Location, error) {
+	cwd := l.cwd
+	stop := ceiling(cwd, l.env)
+	across, err := l.env.bool("GIT_DISCOVERY_ACROSS_FILESYSTEM")
+	if err != nil {
+		return Location{}, notFound(cwd, err.Error())
+	}
 	var first, st filestat.Stat
 	if err := filestat.Of(&first, cwd); err != nil {
 		return Location{}, notFound(cwd, err.Error())
 	}
 	for dir := cwd; ; {
-		loc, found, err := at(dir, cwd, env)
+		loc, found, err := l.at(dir)
 		if found || err != nil {
 			return loc, err
 		}
@@ -157,33 +179,33 @@ func discover(cwd string, env Env) (Location, error) {
 }
 
 // at looks for a repository in dir itself.
-func at(dir, cwd string, env Env) (loc Location, found bool, err error) {
+func (l *locator) at(dir string) (loc Location, found bool, err error) {
 	dotGit := filepath.Join(dir, ".git")
 	target, err := readGitFile(dotGit)
 	switch {
 	case err == nil:
-		if !isGitDir(target, env) {
+		if !l.isGitDir(target) {
 			return Location{}, false, notFound(dir, "its .git file leads to no repository: '"+target+"'")
 		}
-		return checked(Location{WorkTree: dir}, target, dotGit, cwd, env)
+		return l.checked(Location{WorkTree: dir}, target, dotGit)
 	case !errors.Is(err, errNoGitFile):
 		return Location{}, false, notFound(dir, err.Error())
 	}
-	if !errors.Is(err, errNoDotGit) && isGitDir(dotGit, env) {
-		return checked(Location{WorkTree: dir}, dotGit, "", cwd, env)
+	if !errors.Is(err, errNoDotGit) && l.isGitDir(dotGit) {
+		return l.checked(Location{WorkTree: dir}, dotGit, "")
 	}
-	if isGitDir(dir, env) {
-		return checked(Location{}, dir, "", cwd, env)
+	if l.isGitDir(dir) {
+		return l.checked(Location{}, dir, "")
 	}
 	return Location{}, false, nil
 }
 
 // checked finishes a Location that was discovered, and applies safe.*.
-func checked(loc Location, gitDir, gitFile, cwd string, env Env) (Location, bool, error) {
-	if err := checkSafe(loc.WorkTree, gitDir, gitFile, env); err != nil {
+func (l *locator) checked(loc Location, gitDir, gitFile string) (Location, bool, error) {
+	if err := checkSafe(loc.WorkTree, gitDir, gitFile, l.env); err != nil {
 		return Location{}, false, err
 	}
-	loc, err := finish(loc, gitDir, cwd, env)
+	loc, err := l.finish(loc, gitDir)
 	return loc, err == nil, err
 }
 
@@ -204,23 +226,23 @@ func readGitFile(path string) (string, error) {
 	if err := filestat.Of(&st, path); err != nil {
 		return "", errNoDotGit
 	}
-	if st.IsDir() {
-		return "", errNoGitFile
-	}
 	if st.IsSymlink() {
 		sig := filestat.Sign(path)
 		if st = sig.Stat(); sig.Absent() {
 			return "", errNoDotGit
 		}
 	}
-	if !st.IsRegular() {
+	if st.IsDir() {
 		return "", errNoGitFile
 	}
-	data, _, err := filestat.ReadFile(path, maxGitFile)
+	if !st.IsRegular() {
+		return "", fmt.Errorf("'%s' is neither a directory nor a regular file", path)
+	}
+	data, err := readSmall(path)
 	if err != nil {
 		return "", err
 	}
-	target, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
+	target, ok := strings.CutPrefix(strings.TrimRight(data, "\r\n"), "gitdir: ")
 	if !ok {
 		return "", fmt.Errorf("invalid .git file '%s'", path)
 	}
@@ -239,40 +261,53 @@ func readGitFile(path string) (string, error) {
 
 // isGitDir reports whether path looks like a git dir: it has a HEAD that is one,
 // and there are directories for objects and refs.
-func isGitDir(path string, env Env) bool {
+func (l *locator) isGitDir(path string) bool {
 	if !validHead(path + "/HEAD") {
 		return false
 	}
-	common, err := commonDir(path, env)
+	common, err := l.commonDir(path)
 	if err != nil || !searchable(common+"/refs") {
 		return false
 	}
-	if objects := env["GIT_OBJECT_DIRECTORY"]; objects != "" {
-		return !filepath.IsAbs(objects) || searchable(objects)
+	objects := common + "/objects"
+	if given, ok := l.env["GIT_OBJECT_DIRECTORY"]; ok {
+		if objects = l.abs(given); objects == "" {
+			return false
+		}
 	}
-	return searchable(common + "/objects")
+	return searchable(objects)
 }
 
-// validHead reports whether the file at path could be a HEAD.
+// headSize is how much of HEAD Git reads to see whether it is one.
+const headSize = 255
+
+// validHead reports whether the file at path could be a HEAD: a symbolic link to
+// a ref, or a file that begins with "ref: refs/" or with an object ID.
 func validHead(path string) bool {
 	var st filestat.Stat
 	if err := filestat.Of(&st, path); err != nil {
 		return false
 	}
 	if st.IsSymlink() {
-		if target, err := os.Readlink(path); err == nil && strings.HasPrefix(target, "refs/") {
-			return true
-		}
+		target, err := os.Readlink(path)
+		return err == nil && strings.HasPrefix(target, "refs/")
 	}
-	data, _, err := filestat.ReadFile(path, maxGitFile)
+	if !st.IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
-	if rest, ok := strings.CutPrefix(string(data), "ref:"); ok {
-		return strings.HasPrefix(strings.TrimLeft(rest, " \t\n\r"), "refs/")
+	defer f.Close()
+	var buf [headSize]byte
+	n, _ := io.ReadFull(f, buf[:])
+	data := buf[:n]
+	if rest, ok := bytes.CutPrefix(data, []byte("ref:")); ok {
+		return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\n\r"), []byte("refs/"))
 	}
 	const hexSize = 40 // of a SHA-1; a SHA-256 starts with as many digits
-	if len(data) < hexSize {
+	if n < hexSize {
 		return false
 	}
 	for _, c := range data[:hexSize] {
@@ -284,18 +319,21 @@ func validHead(path string) bool {
 }
 
 // commonDir returns the common dir of a git dir, absolute.
-func commonDir(gitDir string, env Env) (string, error) {
-	if given := env["GIT_COMMON_DIR"]; given != "" {
-		return filepath.EvalSymlinks(given)
+func (l *locator) commonDir(gitDir string) (string, error) {
+	if given, ok := l.env["GIT_COMMON_DIR"]; ok {
+		if given == "" {
+			return "", notFound(gitDir, "GIT_COMMON_DIR is empty")
+		}
+		return filepath.EvalSymlinks(l.abs(given))
 	}
-	data, _, err := filestat.ReadFile(gitDir+"/commondir", maxGitFile)
+	data, err := readSmall(gitDir + "/commondir")
 	if err != nil {
 		if filestat.IsAbsent(err) {
 			return gitDir, nil
 		}
 		return "", fmt.Errorf("cannot read '%s/commondir': %w", gitDir, err)
 	}
-	target := strings.TrimRight(string(data), "\r\n")
+	target := strings.TrimRight(data, "\r\n")
 	if !filepath.IsAbs(target) {
 		target = gitDir + "/" + target
 	}
@@ -304,6 +342,12 @@ func commonDir(gitDir string, env Env) (string, error) {
 		return "", fmt.Errorf("'%s/commondir' leads nowhere: %w", gitDir, err)
 	}
 	return real, nil
+}
+
+// readSmall returns the content of one of the one-line files.
+func readSmall(path string) (string, error) {
+	data, _, err := filestat.ReadFile(path, maxGitFile)
+	return string(data), err
 }
 
 // ceiling returns the length of the longest directory of GIT_CEILING_DIRECTORIES

@@ -52,7 +52,10 @@ func Open(loc Location, env Env) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := configOptions(env)
+	o, err := configOptions(env)
+	if err != nil {
+		return nil, err
+	}
 	o.Local = r.CommonDir + "/config"
 	if r.format.worktreeConfig {
 		o.Worktree = r.GitDir + "/config.worktree"
@@ -71,6 +74,9 @@ func Open(loc Location, env Env) (*Repository, error) {
 	if r.WorkTree, err = r.workTree(); err != nil {
 		return nil, err
 	}
+	if env["GIT_INDEX_FILE"] == "" && env.has("GIT_INDEX_FILE") {
+		return nil, &FormatError{r.GitDir, "GIT_INDEX_FILE is empty"}
+	}
 	r.paths()
 	return r, nil
 }
@@ -84,26 +90,29 @@ func (r *Repository) Unchanged() bool {
 // workTree decides where the working tree is (git(1), GIT_WORK_TREE;
 // git-config(1), core.worktree and core.bare).
 func (r *Repository) workTree() (string, error) {
-	dir := ""
+	dir := r.loc.WorkTree
 	switch {
 	case r.loc.Given:
-		dir = r.loc.WorkTree
-	case r.format.worktree != "":
-		dir = r.format.worktree
-		if !filepath.IsAbs(dir) {
+	case r.format.worktree != nil:
+		if r.format.bare {
+			return "", &FormatError{r.GitDir, "core.bare and core.worktree contradict each other"}
+		}
+		dir = *r.format.worktree
+		if !filepath.IsAbs(dir) && dir != "" {
 			dir = r.GitDir + "/" + dir
 		}
-	case r.format.bare:
-		return "", nil
-	default:
-		dir = r.loc.WorkTree
-	}
-	if dir == "" {
+		if dir == "" {
+			return "", &FormatError{r.GitDir, "core.worktree is empty"}
+		}
+	case r.format.bare || dir == "":
 		return "", nil
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", fmt.Errorf("cannot find working tree '%s': %w", dir, err)
+	}
+	if !searchable(real) {
+		return "", fmt.Errorf("cannot enter working tree '%s'", dir)
 	}
 	return real, nil
 }

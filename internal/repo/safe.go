@@ -15,7 +15,7 @@ import (
 // was discovered. workTree is "" for a bare one, gitFile where there is none.
 func checkSafe(workTree, gitDir, gitFile string, env Env) error {
 	if workTree == "" && !implicitlyBare(gitDir) {
-		c, err := config.Load(configOptions(env))
+		c, err := protected(env)
 		if err != nil {
 			return fmt.Errorf("'%s': %w: %v", gitDir, ErrUnsafe, err)
 		}
@@ -33,7 +33,7 @@ func checkSafe(workTree, gitDir, gitFile string, env Env) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	c, err := config.Load(configOptions(env))
+	c, err := protected(env)
 	if err != nil {
 		return fmt.Errorf("'%s': %w: %v", path, ErrUnsafe, err)
 	}
@@ -41,6 +41,16 @@ func checkSafe(workTree, gitDir, gitFile string, env Env) error {
 		return fmt.Errorf("'%s': %w: dubious ownership", path, ErrUnsafe)
 	}
 	return nil
+}
+
+// protected returns the configuration that no repository can change
+// (git-config(1), "protected configuration"). It knows no git dir and no branch.
+func protected(env Env) (*config.Config, error) {
+	o, err := configOptions(env)
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(o)
 }
 
 // implicitlyBare reports whether a bare-looking git dir is part of a repository
