@@ -26,7 +26,7 @@ type Store struct {
 	Git string    // the program that builds
 	Log io.Writer // told what is being built
 
-	rest time.Duration // in place of settle, for tests that measure nothing
+	Rest time.Duration // how long files rest before they are measured; 0 means settle
 }
 
 // Env returns the environment in which git and gust are run on generated
@@ -257,10 +257,11 @@ func (r *repo) importStream(write func(*bufio.Writer)) error {
 const settle = 3 * time.Second
 
 func (s *Store) settle() {
-	if s.rest == 0 {
-		time.Sleep(settle)
+	rest := s.Rest
+	if rest == 0 {
+		rest = settle
 	}
-	time.Sleep(s.rest)
+	time.Sleep(rest)
 }
 
 // checkout writes the work tree of HEAD and, once its files have settled, the

@@ -47,7 +47,7 @@ func git(t *testing.T, s *Store, dir string, args ...string) string {
 }
 
 func testStore(t *testing.T) *Store {
-	return &Store{Dir: t.TempDir(), Git: "git", Log: io.Discard, rest: 1}
+	return &Store{Dir: t.TempDir(), Git: "git", Log: io.Discard, Rest: 1}
 }
 
 func TestTree(t *testing.T) {
