@@ -45,6 +45,7 @@ type format struct {
 	worktree       *string // core.worktree, nil if not set
 	algo           oid.Algo
 	refs           string
+	refsDir        string // where the refs are, "" for the git dir
 	worktreeConfig bool
 
 	files []formatFile
@@ -107,15 +108,17 @@ func readFormat(loc Location) (*format, error) {
 			v1 = append(v1, name)
 		}
 	}
+	own := format{}
+	if err := own.core(entries); err != nil {
+		return nil, err
+	}
 	if f.version < 0 {
 		// Without a version nothing else of the format counts.
 		return &format{refs: "files", version: -1, files: f.files}, nil
 	}
-	linked := loc.CommonDir != loc.GitDir
-	if !linked {
-		if err := f.core(entries); err != nil {
-			return nil, err
-		}
+	if loc.CommonDir == loc.GitDir {
+		// In a linked working tree these two say nothing: they are about the main one.
+		f.bare, f.worktree = own.bare, own.worktree
 	}
 	switch {
 	case f.version > 1:
@@ -160,30 +163,57 @@ func (f *format) core(entries []config.Entry) error {
 
 // extension takes one extensions.<name> (git-config(1)).
 func (f *format) extension(name string, e *config.Entry) (known, v1Only bool, err error) {
-	switch name {
-	case "noop", "preciousobjects", "partialclone":
-		return true, false, nil
-	case "worktreeconfig":
+	bad := func(problem string) error { return &config.ValueError{Entry: *e, Problem: problem} }
+	flag := func() (bool, error) {
 		v, ok := config.ParseBool(e.Value)
 		if !ok {
-			return true, false, &config.ValueError{Entry: *e, Problem: "not a boolean"}
+			return false, bad("not a boolean")
 		}
-		f.worktreeConfig = v || e.NoValue
+		return v || e.NoValue, nil
+	}
+	switch name {
+	case "noop":
 		return true, false, nil
-	case "noop-v1", "compatobjectformat", "relativeworktrees", "submodulepathconfig":
+	case "noop-v1":
 		return true, true, nil
-	case "objectformat":
-		var ok bool
-		if f.algo, ok = oid.ParseAlgo(e.Value); !ok {
-			return true, true, &config.ValueError{Entry: *e, Problem: "unknown object format"}
+	case "preciousobjects":
+		_, err = flag()
+		return true, false, err
+	case "worktreeconfig":
+		f.worktreeConfig, err = flag()
+		return true, false, err
+	case "relativeworktrees", "submodulepathconfig":
+		_, err = flag()
+		return true, true, err
+	}
+	switch {
+	case e.NoValue && (name == "partialclone" || name == "objectformat" || name == "compatobjectformat" || name == "refstorage"):
+		return true, false, bad("missing value")
+	case name == "partialclone":
+		return true, false, nil
+	case name == "objectformat":
+		if f.algo, known = oid.ParseAlgo(e.Value); !known {
+			err = bad("unknown object format")
 		}
-		return true, true, nil
-	case "refstorage":
-		f.refs = e.Value
-		if f.refs != "files" && f.refs != "reftable" {
-			return true, true, &config.ValueError{Entry: *e, Problem: "unknown ref storage format"}
+		return true, true, err
+	case name == "compatobjectformat":
+		// The second object names serve exchange with other repositories only.
+		if _, known = oid.ParseAlgo(e.Value); !known {
+			err = bad("unknown object format")
 		}
-		return true, true, nil
+		return true, true, err
+	case name == "refstorage":
+		return true, true, f.refStorage(e)
 	}
 	return false, false, nil
+}
+
+// refStorage takes extensions.refStorage: a format, or a format and "://" and
+// the path of the directory where the refs are.
+func (f *format) refStorage(e *config.Entry) error {
+	f.refs, f.refsDir, _ = strings.Cut(e.Value, "://")
+	if f.refs != "files" && f.refs != "reftable" {
+		return &config.ValueError{Entry: *e, Problem: "unknown ref storage format"}
+	}
+	return nil
 }

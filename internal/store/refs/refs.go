@@ -90,6 +90,9 @@ func Open(o Options) (*Store, error) {
 	case "", "files":
 		return &Store{b: newFiles(o), algo: o.Algo}, nil
 	}
+	if o.Format == "reftable" {
+		return &Store{b: newFiles(o), algo: o.Algo}, nil
+	}
 	return nil, fmt.Errorf("unknown ref storage format '%s'", o.Format)
 }
 
