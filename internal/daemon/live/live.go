@@ -1,0 +1,202 @@
+// Package live keeps open repositories and their status current between requests.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gust/internal/disk/filestat"
+	"gust/internal/engine/status"
+	"gust/internal/pure/summary"
+	"gust/internal/repo"
+)
+
+// Limits bound the work of an answer and what it counts; see status.Limits.
+type Limits = status.Limits
+
+// Options configure a State.
+type Options struct {
+	Threads int // goroutines that scan one working tree; at least 1
+	// TTL is how long a repository is kept after its last request; 0 or less: for
+	// ever.
+	TTL time.Duration
+}
+
+// A Request asks for the summary of the repository that a directory is in. It
+// does not say how it arrived.
+type Request struct {
+	Dir     string   // absolute
+	GitDir  bool     // Dir is a git directory, as GIT_DIR would name it
+	Env     []string // NAME=value, Git's environment variables
+	NoIndex bool     // compute nothing that reads the index
+	Limits  Limits
+}
+
+// A State holds the repositories that were asked for. It is safe for concurrent
+// use; requests for different repositories do not wait for each other.
+type State struct {
+	o Options
+
+	mu    sync.Mutex // guards repos and the used fields of what it holds
+	repos map[key]*kept
+}
+
+// A key says which repository is meant, and how it is seen.
+type key struct {
+	loc repo.Location
+	env string // what of the environment matters, sorted
+	dir identity
+}
+
+// An identity tells a directory from another one that took its place.
+type identity struct{ dev, ino uint64 }
+
+type kept struct {
+	mu   sync.Mutex // guards repo; held while it is opened, not while it answers
+	repo *status.Repo
+	refs int // requests that use it, guarded by State.mu
+	used time.Time
+	gone bool // no longer in State.repos: the last user closes it
+}
+
+// New returns an empty State.
+func New(o Options) *State {
+	o.Threads = max(o.Threads, 1)
+	return &State{o: o, repos: make(map[key]*kept)}
+}
+
+// Query answers q. The summary is nil where there is no repository, none with a
+// working tree, or one that Git itself refuses; the error then says why, for a
+// log. A summary that comes with an error is incomplete, and its action says so.
+func (s *State) Query(ctx context.Context, q Request) (*summary.Summary, error) {
+	env := repo.EnvFrom(q.Env)
+	loc, err := repo.Locate(q.Dir, q.GitDir, env)
+	if err != nil {
+		if errors.Is(err, repo.ErrNotFound) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	k := s.acquire(loc, env)
+	defer s.release(k)
+	r, err := k.open(loc, env)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	sum, err := r.Summary(ctx, status.Request{NoIndex: q.NoIndex, Threads: s.o.Threads, Limits: q.Limits})
+	if err != nil {
+		err = fmt.Errorf("'%s': %w", r.WorkTree(), err)
+	}
+	return sum, err
+}
+
+// open returns the repository, opened anew where its configuration changed; nil
+// if it has no working tree.
+func (k *kept) open(loc repo.Location, env repo.Env) (*status.Repo, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.repo != nil {
+		if k.repo.Unchanged() {
+			return k.repo, nil
+		}
+		k.repo.Close()
+		k.repo = nil
+	}
+	r, err := repo.Open(loc, env)
+	if err != nil {
+		return nil, err
+	}
+	if r.WorkTree == "" {
+		return nil, nil
+	}
+	opened, err := status.New(r)
+	if err != nil {
+		return nil, err
+	}
+	k.repo = opened
+	return opened, nil
+}
+
+func (s *State) acquire(loc repo.Location, env repo.Env) *kept {
+	id := key{loc: loc, env: envKey(env)}
+	var st filestat.Stat
+	if filestat.Of(&st, loc.GitDir) == nil {
+		id.dir = identity{st.Dev, st.Ino}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.repos[id]
+	if k == nil {
+		k = new(kept)
+		s.repos[id] = k
+	}
+	k.refs++
+	return k
+}
+
+func (s *State) release(k *kept) {
+	s.mu.Lock()
+	k.refs--
+	k.used = time.Now()
+	closing := k.gone && k.refs == 0
+	s.mu.Unlock()
+	if closing {
+		k.close()
+	}
+}
+
+func (k *kept) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.repo != nil {
+		k.repo.Close()
+		k.repo = nil
+	}
+}
+
+// envKey returns what of env tells one view of a repository from another.
+func envKey(env repo.Env) string {
+	vars := make([]string, 0, len(env))
+	for name, value := range env {
+		vars = append(vars, name+"="+value)
+	}
+	slices.Sort(vars)
+	return strings.Join(vars, "\x00")
+}
+
+// Expire frees the repositories that were not asked for since the TTL, and
+// returns how many are left.
+func (s *State) Expire(now time.Time) int {
+	return s.drop(func(k *kept) bool { return s.o.TTL > 0 && k.refs == 0 && now.Sub(k.used) >= s.o.TTL })
+}
+
+// Close frees every repository once the requests in progress are answered.
+func (s *State) Close() {
+	s.drop(func(*kept) bool { return true })
+}
+
+func (s *State) drop(which func(*kept) bool) (left int) {
+	var closing []*kept
+	s.mu.Lock()
+	for id, k := range s.repos {
+		if !which(k) {
+			continue
+		}
+		delete(s.repos, id)
+		k.gone = true
+		if k.refs == 0 {
+			closing = append(closing, k)
+		}
+	}
+	left = len(s.repos)
+	s.mu.Unlock()
+	for _, k := range closing {
+		k.close()
+	}
+	return left
+}

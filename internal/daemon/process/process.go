@@ -1,0 +1,3 @@
+// Package process asks the system about other processes: whether one lives, and
+// whether one holds a lock.
+package process
