@@ -3,8 +3,6 @@ package server
 import (
 	"context"
 	"io"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"gust/internal/daemon/gitstatusd"
@@ -15,8 +13,7 @@ import (
 // Run is the classic daemon in one process: it serves in and out with an engine
 // of its own until the end of in, and returns the exit code.
 func Run(ctx context.Context, o *gitstatusd.Options, in io.Reader, out, errs io.Writer, env []string) int {
-	// A shell that is gone must be an error of a write, not the end without a word.
-	signal.Ignore(syscall.SIGPIPE)
+	process.IgnoreBrokenPipe()
 	log := NewLog(errs, o.Level)
 	state := live.New(live.Options{Threads: o.Threads, TTL: o.TTL})
 	defer state.Close()
