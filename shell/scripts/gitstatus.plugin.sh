@@ -36,7 +36,8 @@ fi
 
 _gitstatus_dir=$(\builtin cd -P -- "${BASH_SOURCE[0]%/*}" 2>/dev/null && \builtin pwd -P) || _gitstatus_dir=.
 
-# Where gitstatusd is: REPLY, or failure.
+# Where gitstatusd is: REPLY, or failure. gust becomes 1 where it is known to be
+# gust's.
 _gitstatus_find() {
   if [[ -n ${GITSTATUS_DAEMON-} ]]; then
     REPLY=$GITSTATUS_DAEMON
@@ -44,9 +45,10 @@ _gitstatus_find() {
     [[ -f $REPLY && -x $REPLY ]]
     \builtin return
   fi
-  \builtin local dir gust
-  gust=$(\builtin type -P gust) && gust=$(\command readlink -f -- "$gust" || \builtin printf '%s' "$gust") || gust=
-  for dir in "$_gitstatus_dir"{,/..,/../..}/libexec/gust ${gust:+"${gust%/*}/../libexec/gust" "${gust%/*}"}; do
+  \builtin local dir exe
+  exe=$(\builtin type -P gust) && exe=$(\command readlink -f -- "$exe" || \builtin printf '%s' "$exe") || exe=
+  gust=1
+  for dir in "$_gitstatus_dir"{,/..,/../..}/libexec/gust ${exe:+"${exe%/*}/../libexec/gust" "${exe%/*}"}; do
     REPLY=$dir/gitstatusd
     [[ -f $REPLY && -x $REPLY ]] && \builtin return 0
   done
@@ -127,14 +129,14 @@ _gitstatus_free() {
 _gitstatus_launch() {
   \builtin local REPLY gust=0 level=FATAL log=/dev/null
   _gitstatus_find || \builtin return
-  [[ -n ${GITSTATUS_DAEMON-} ]] || gust=1
   if [[ ${GITSTATUS_ENABLE_LOGGING-} == 1 ]]; then
     level=INFO
     log=${GITSTATUS_CACHE_DIR:-${TMPDIR:-/tmp}}/gitstatus.$EUID.$BASHPID.log
   fi
   \builtin set -- "$REPLY" "$gust" "$log" -v "${GITSTATUS_LOG_LEVEL:-$level}" -p "$BASHPID" "${_gitstatus_args[@]-}"
   # bash warns on standard error when the user has a coprocess too.
-  { coproc _gitstatus_co { _gitstatus_become "$@"; }; } 2>/dev/null || \builtin return
+  # In a string, because older shells would not even read past it.
+  { \builtin eval 'coproc _gitstatus_co { _gitstatus_become "$@"; }'; } 2>/dev/null || \builtin return
   [[ -n ${_gitstatus_co[1]-} ]] || \builtin return
   # Copies of close-on-exec descriptors are close-on-exec in bash.
   _gitstatus_free

@@ -36,7 +36,8 @@
 #
 # Below, _SFX stands for SUFFIX; the last lines of the file replace it.
 
-# Where gitstatusd is: REPLY, or failure.
+# Where gitstatusd is: REPLY, or failure. gust becomes 1 where it is known to be
+# gust's.
 function _gitstatus_find_SFX() {
   if [[ -n ${GITSTATUS_DAEMON-} ]]; then
     REPLY=$GITSTATUS_DAEMON
@@ -44,9 +45,10 @@ function _gitstatus_find_SFX() {
     [[ -f $REPLY && -x $REPLY ]]
     \builtin return
   fi
-  \builtin local gust=${commands[gust]-}
+  \builtin local exe=${commands[gust]-}
+  gust=1
   for REPLY in $_gitstatus_dir_SFX{,/..,/../..}/libexec/gust/gitstatusd \
-    ${gust:+${gust:A:h}/../libexec/gust/gitstatusd} ${gust:+${gust:A:h}/gitstatusd}; do
+    ${exe:+${exe:A:h}/../libexec/gust/gitstatusd} ${exe:+${exe:A:h}/gitstatusd}; do
     [[ -f $REPLY && -x $REPLY ]] && \builtin return 0
   done
   REPLY=
@@ -161,7 +163,6 @@ function _gitstatus_launch_SFX() {
   \builtin local -i gust=0
   _gitstatus_find_SFX || \builtin return
   daemon=$REPLY
-  [[ -z ${GITSTATUS_DAEMON-} ]] && gust=1
   args=(${(Q)${(z)_gitstatus_SFX[$1.args]}})
   if [[ ${GITSTATUS_ENABLE_LOGGING-} == 1 ]]; then
     level=INFO
