@@ -83,7 +83,7 @@ func placeOps() []op {
 // damage breaks something; the step after it mends that.
 func (g *gen) damage() []string {
 	broken := pick(g,
-		[]string{`cp .git/index "$B/whole"; head -c 40 "$B/whole" >.git/index`, `[ -f "$B/whole" ] && cp "$B/whole" .git/index`},
+		[]string{`cp .git/index "$B/whole"; head -c 20 "$B/whole" >.git/index`, `[ -f "$B/whole" ] && cp "$B/whole" .git/index`},
 		[]string{`cp .git/index "$B/whole"; printf garbage >.git/index`, `[ -f "$B/whole" ] && cp "$B/whole" .git/index`},
 		[]string{`cp .git/index "$B/whole"; printf 'x' | dd of=.git/index bs=1 seek=20 conv=notrunc status=none`, `[ -f "$B/whole" ] && cp "$B/whole" .git/index`},
 		[]string{`cp .git/index "$B/whole"; : >.git/index`, `[ -f "$B/whole" ] && cp "$B/whole" .git/index`},

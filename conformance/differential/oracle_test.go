@@ -37,6 +37,6 @@ func TestOracle(t *testing.T) {
 		return second{gittest.NewOracle(gits[0], e.Environ(), dir), o}, os.MkdirAll(dir, 0o700)
 	}
 	m := maker(t)
-	m.Off["reftable"] = true // the newest alone reads it
+	m.Off["reftable"], m.Off["statsettings"] = true, true // the newest alone reads the one; the other is about git's own index
 	playAll(t, m, tempDir(t), seedRange(*first, max(*seeds/6, 1)), start)
 }

@@ -141,15 +141,19 @@ func (v *view) tracking(t *Truth, facts string, conf config, refs map[string]str
 	}
 }
 
-// url returns the first URL of a configured remote, after insteadOf rules; empty
-// if it has none, or is no configured remote.
+// url returns the URL that a remote is fetched from or pushed to, after the rules
+// of insteadOf. What has no URL is its own, as git-fetch(1) takes it; this
+// repository has none.
 func (v *view) url(facts string, conf config, remote string, push bool) string {
-	args := []string{"remote", "get-url", remote}
+	if remote == "." {
+		return ""
+	}
+	args := []string{"ls-remote", "--get-url", remote}
 	if push {
 		args = []string{"remote", "get-url", "--push", remote}
-	}
-	if conf.last("remote."+remote+".url") == "" && (!push || conf.last("remote."+remote+".pushurl") == "") {
-		return ""
+		if conf.last("remote."+remote+".url") == "" {
+			args = append([]string{"-c", "remote." + remote + ".url=" + remote}, args...)
+		}
 	}
 	first, _, _ := strings.Cut(v.remembered(facts, args...), "\n")
 	return first
