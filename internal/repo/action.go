@@ -28,20 +28,50 @@ func (r *Repository) Action() (string, error) {
 		return name + r.progress("rebase-apply/next", "rebase-apply/last"), nil
 	case r.exists("MERGE_HEAD"):
 		return "merge", nil
-	case r.exists("REVERT_HEAD"):
-		if r.exists("sequencer/todo") {
-			return "revert-seq", nil
-		}
-		return "revert", nil
-	case r.exists("CHERRY_PICK_HEAD"):
-		if r.exists("sequencer/todo") {
-			return "cherry-seq", nil
-		}
-		return "cherry", nil
-	case r.exists("BISECT_LOG"):
+	case r.isRef("REVERT_HEAD"):
+		return "revert" + r.sequence(), nil
+	case r.isRef("CHERRY_PICK_HEAD"):
+		return "cherry" + r.sequence(), nil
+	}
+	// Between two steps of a sequence only the list of what is to do is left.
+	switch r.nextStep() {
+	case "revert":
+		return "revert-seq", nil
+	case "pick", "p":
+		return "cherry-seq", nil
+	}
+	if r.exists("BISECT_LOG") {
 		return "bisect", nil
 	}
 	return "", nil
+}
+
+// isRef reports whether the pseudoref name exists. Unlike MERGE_HEAD, which is
+// a file whatever the ref storage is, it is kept where refs are.
+func (r *Repository) isRef(name string) bool {
+	_, err := r.Refs.Read(name)
+	return err == nil
+}
+
+// sequence returns "-seq" if the pick or revert is one of several.
+func (r *Repository) sequence() string {
+	if r.exists("sequencer/todo") {
+		return "-seq"
+	}
+	return ""
+}
+
+// nextStep returns the first command of sequencer/todo, "" if there is none.
+func (r *Repository) nextStep() string {
+	f, err := os.Open(r.GitDir + "/sequencer/todo")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	var buf [64]byte
+	n, _ := f.Read(buf[:])
+	word, _, _ := strings.Cut(strings.TrimSpace(string(buf[:n])), " ")
+	return word
 }
 
 // exists reports whether the git dir has name; with a slash at the end, whether
@@ -63,11 +93,11 @@ func (r *Repository) progress(n, m string) string {
 
 // number returns the number in a file of the git dir, "" if it holds none.
 func (r *Repository) number(name string) string {
-	data, err := os.ReadFile(r.GitDir + "/" + name)
+	data, err := readSmall(r.GitDir + "/" + name)
 	if err != nil {
 		return ""
 	}
-	s := strings.TrimSpace(string(data))
+	s := strings.TrimSpace(data)
 	if s == "" || len(s) > 20 || strings.Trim(s, "0123456789") != "" {
 		return ""
 	}

@@ -27,14 +27,34 @@ func (r *Repository) Upstream(h refs.Head) Tracking {
 	if remote == "" || len(merges) == 0 {
 		return Tracking{}
 	}
-	t := Tracking{Remote: remote, Merge: merges[0]}
-	if remote == "." {
-		t.Ref = t.Merge
-		return t
+	t := Tracking{Remote: remote, Merge: merges[0], Ref: r.track(remote, merges[0])}
+	if remote != "." {
+		t.URL = r.fetchURL(remote)
+	} else if t.Ref == "" {
+		t.Ref = r.expand(t.Merge)
 	}
-	t.Ref = r.track(remote, t.Merge)
-	t.URL = r.fetchURL(remote)
 	return t
+}
+
+// expand returns the full name of the one ref that name is short for, or name
+// if there is none or are several (gitrevisions(7), "<refname>"). A symbolic ref
+// stands for what it leads to.
+func (r *Repository) expand(name string) string {
+	full := ""
+	for _, rule := range []string{"%", "refs/%", "refs/tags/%", "refs/heads/%", "refs/remotes/%", "refs/remotes/%/HEAD"} {
+		to, id, err := r.Refs.Follow(strings.Replace(rule, "%", name, 1))
+		if err != nil || id.IsNull() {
+			continue
+		}
+		if full != "" {
+			return name
+		}
+		full = to
+	}
+	if full == "" {
+		return name
+	}
+	return full
 }
 
 // PushRemote returns the remote that branch.<name>.pushRemote or
@@ -46,40 +66,73 @@ func (r *Repository) PushRemote(h refs.Head) Tracking {
 	if !ok {
 		return Tracking{}
 	}
-	remote, _ := r.Config.Get("branch." + branch + ".pushRemote")
-	if remote == "" {
+	remote, set := r.Config.Get("branch." + branch + ".pushRemote")
+	if !set {
 		remote, _ = r.Config.Get("remote.pushDefault")
 	}
 	if remote == "" {
 		return Tracking{}
 	}
-	t := Tracking{Remote: remote, Merge: h.Branch, URL: r.pushURL(remote)}
+	t := Tracking{Remote: remote, Merge: h.Branch}
+	if remote != "." {
+		t.URL = r.pushURL(remote)
+	}
+	if specs := r.Config.GetAll("remote." + remote + ".push"); len(specs) > 0 {
+		t.Merge = mapRef(specs, h.Branch)
+	}
 	t.Ref = r.track(remote, t.Merge)
 	return t
 }
 
 // track returns the ref that tracks ref of remote, by remote.<name>.fetch.
 func (r *Repository) track(remote, ref string) string {
-	dst := ""
-	for _, spec := range r.Config.GetAll("remote." + remote + ".fetch") {
-		if pattern, ok := strings.CutPrefix(spec, "^"); ok {
-			if _, ok := match(pattern, ref, ""); ok {
-				return ""
-			}
-			continue
-		}
-		if dst != "" {
-			continue
-		}
+	specs := r.Config.GetAll("remote." + remote + ".fetch")
+	if excluded(specs, ref) {
+		return ""
+	}
+	return mapRef(specs, ref)
+}
+
+// mapRef returns what the first refspec that ref matches makes of it.
+func mapRef(specs []string, ref string) string {
+	for _, spec := range specs {
 		src, to, ok := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
-		if !ok || to == "" {
+		if !ok || strings.HasPrefix(spec, "^") {
 			continue
 		}
 		if mapped, ok := match(src, ref, to); ok {
-			dst = mapped
+			return mapped
 		}
 	}
-	return dst
+	return ""
+}
+
+// excluded reports whether negative refspecs hide ref. Git asks them about the
+// name that ref comes from if it is taken for a ref here: they matter only where
+// a remote's refs are fetched to names that exist on the remote too.
+func excluded(specs []string, ref string) bool {
+	var sources []string
+	for _, spec := range specs {
+		src, to, ok := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
+		if strings.HasPrefix(spec, "^") {
+			continue
+		}
+		if !ok || !strings.Contains(src, "*") {
+			to = src
+		}
+		if mapped, ok := match(to, ref, src); ok {
+			sources = append(sources, mapped)
+		}
+	}
+	for _, spec := range specs {
+		pattern, ok := strings.CutPrefix(spec, "^")
+		for _, source := range sources {
+			if _, matched := match(pattern, source, ""); ok && matched {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // match matches ref with the pattern src, which may have one asterisk, and
@@ -97,27 +150,40 @@ func match(src, ref, dst string) (string, bool) {
 
 // fetchURL returns the URL that remote is fetched from, after insteadOf.
 func (r *Repository) fetchURL(remote string) string {
-	url := remote
-	if urls := r.Config.GetAll("remote." + remote + ".url"); len(urls) > 0 {
-		url = urls[0]
-	}
-	url, _ = r.rewrite(url, ".insteadof")
+	url, _ := r.rewrite(r.url(remote), ".insteadof")
 	return url
+}
+
+// url returns the URL of remote as it is configured. What has none is taken for
+// a URL itself.
+func (r *Repository) url(remote string) string {
+	if url := r.first("remote." + remote + ".url"); url != "" {
+		return url
+	}
+	return remote
+}
+
+// first returns the first value of a list in which an empty value forgets what
+// is before it.
+func (r *Repository) first(key string) string {
+	first := ""
+	for _, value := range r.Config.GetAll(key) {
+		if value == "" || first == "" {
+			first = value
+		}
+	}
+	return first
 }
 
 // pushURL returns the URL that remote is pushed to: pushurl, else its URL after
 // pushInsteadOf.
 func (r *Repository) pushURL(remote string) string {
-	if urls := r.Config.GetAll("remote." + remote + ".pushurl"); len(urls) > 0 {
-		url, _ := r.rewrite(urls[0], ".insteadof")
-		return url
-	}
-	url := remote
-	if urls := r.Config.GetAll("remote." + remote + ".url"); len(urls) > 0 {
-		url = urls[0]
-	}
-	if url, ok := r.rewrite(url, ".pushinsteadof"); ok {
-		return url
+	url := r.first("remote." + remote + ".pushurl")
+	if url == "" {
+		url = r.url(remote)
+		if rewritten, ok := r.rewrite(url, ".pushinsteadof"); ok {
+			return rewritten
+		}
 	}
 	url, _ = r.rewrite(url, ".insteadof")
 	return url

@@ -132,6 +132,20 @@ func (s *Store) Resolve(name string) (oid.ID, error) {
 	return id, err
 }
 
+// Follow is Resolve, and returns the name of the ref that the symbolic refs end
+// in. Where that does not exist, the error is nil and the ID is null.
+func (s *Store) Follow(name string) (string, oid.ID, error) {
+	r, err := s.Read(name)
+	if err != nil || r.Target == "" {
+		return name, r.ID, err
+	}
+	name, id, err := s.resolve(r.Target)
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return name, id, err
+}
+
 // Head returns what HEAD says. An unborn branch is no error.
 func (s *Store) Head() (Head, error) {
 	r, err := s.Read("HEAD")
