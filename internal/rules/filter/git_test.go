@@ -77,10 +77,6 @@ func compare(t *testing.T, s *Settings, config []string, samples []sample) {
 	for i := 0; i+1 < len(config); i += 2 {
 		r.git("git", nil, "config", config[i], config[i+1])
 	}
-	if s.Runner == nil {
-		s.Runner = NewRunner(r.dir, r.env)
-		defer s.Runner.Close()
-	}
 	var attributes, paths strings.Builder
 	for _, x := range samples {
 		fmt.Fprintf(&attributes, "%s %s\n", x.name, x.attributes)
@@ -93,13 +89,15 @@ func compare(t *testing.T, s *Settings, config []string, samples []sample) {
 		if len(ids) != len(samples) {
 			t.Fatalf("%s hash-object answers %d lines for %d files", git, len(ids), len(samples))
 		}
+		s.Runner = NewRunner(r.dir, r.env) // as fresh as git's processes
 		for i, x := range samples {
 			p := planFor(s, x.attributes)
 			got, err := p.Clean(context.Background(), x.name, x.content, nil)
 			if id := oid.Hash(oid.SHA1, "blob", got); err != nil || id.String() != ids[i] {
-				t.Errorf("%s stores the file %q with %q as %s, gust as %s (%q, %v)", git, x.content, x.attributes, ids[i], id, got, err)
+				t.Errorf("%s stores the file %.80q with %q as %s, gust as %s (%.80q, %v)", git, x.content, x.attributes, ids[i], id, got, err)
 			}
 		}
+		s.Runner.Close()
 	}
 }
 
