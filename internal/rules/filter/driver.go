@@ -56,8 +56,10 @@ func (e *DriverError) Unwrap() error { return e.Err }
 // are started at first use and live until Close. A driver that was too slow
 // once is not run again by this Runner. It is safe for concurrent use.
 type Runner struct {
-	dir string
-	env []string
+	dir       string
+	env       []string
+	timeLimit time.Duration // timeLimit but in tests
+	maxOutput int           // maxOutput but in tests
 
 	mu        sync.Mutex // guards what follows; is not held while a command runs
 	processes map[string]*process
@@ -71,6 +73,8 @@ func NewRunner(dir string, env []string) *Runner {
 	return &Runner{
 		dir:       dir,
 		env:       env,
+		timeLimit: timeLimit,
+		maxOutput: maxOutput,
 		processes: make(map[string]*process),
 		slow:      make(map[string]bool),
 	}
@@ -115,7 +119,7 @@ func (r *Runner) run(ctx context.Context, name string, d Driver, path string, sr
 	if closed {
 		return nil, ErrClosed
 	}
-	limited, cancel := context.WithTimeout(ctx, timeLimit)
+	limited, cancel := context.WithTimeout(ctx, r.timeLimit)
 	defer cancel()
 	var out []byte
 	var err error
@@ -142,7 +146,7 @@ func (r *Runner) run(ctx context.Context, name string, d Driver, path string, sr
 func (r *Runner) runCommand(ctx context.Context, command, path string, src []byte) ([]byte, error) {
 	cmd := r.command(ctx, expand(command, path))
 	cmd.Stdin = bytes.NewReader(src)
-	out := &limitedBuffer{limit: len(src) + maxOutput}
+	out := &limitedBuffer{limit: len(src) + r.maxOutput}
 	cmd.Stdout = out
 	err := cmd.Run()
 	if out.full {

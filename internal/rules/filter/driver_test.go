@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"gust/internal/pure/pktline"
 )
@@ -122,6 +123,13 @@ func processCommand(t *testing.T, mode string) string {
 	return modeVariable + "=" + mode + " exec " + quote(exe)
 }
 
+// newTestRunner returns a Runner that a slow machine does not hurry.
+func newTestRunner(dir string, env []string) *Runner {
+	r := NewRunner(dir, env)
+	r.timeLimit = 5 * time.Minute
+	return r
+}
+
 // TestCommandAgainstGit runs commands through git and through a Runner.
 func TestCommandAgainstGit(t *testing.T) {
 	commands := map[string]string{
@@ -201,8 +209,12 @@ func TestRunnerFailures(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := NewRunner(t.TempDir(), os.Environ())
+			r := newTestRunner(t.TempDir(), os.Environ())
 			defer r.Close()
+			r.maxOutput = 1 << 16
+			if tt.want == context.DeadlineExceeded {
+				r.timeLimit = 20 * time.Millisecond
+			}
 			tt.driver.Trusted = true
 			s := &Settings{Runner: r, Drivers: map[string]Driver{"d": tt.driver}}
 			p := planFor(s, "filter=d")
@@ -232,7 +244,7 @@ var errAny = errors.New("any error")
 func TestUntrustedIsNotRun(t *testing.T) {
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "mark")
-	r := NewRunner(dir, os.Environ())
+	r := newTestRunner(dir, os.Environ())
 	defer r.Close()
 	for _, d := range []Driver{{Clean: "touch " + quote(mark)}, {Process: "touch " + quote(mark)}, {Clean: "touch " + quote(mark), Required: true}} {
 		for _, trusted := range []bool{false, true} {
@@ -250,7 +262,7 @@ func TestUntrustedIsNotRun(t *testing.T) {
 }
 
 func TestRunnerConcurrent(t *testing.T) {
-	r := NewRunner(t.TempDir(), os.Environ())
+	r := newTestRunner(t.TempDir(), os.Environ())
 	s := &Settings{Runner: r, Drivers: map[string]Driver{"p": {Process: processCommand(t, "on"), Trusted: true, Required: true}}}
 	p := planFor(s, "filter=p")
 	var wg sync.WaitGroup
@@ -274,7 +286,7 @@ func TestRunnerConcurrent(t *testing.T) {
 }
 
 func TestRunnerCanceled(t *testing.T) {
-	r := NewRunner(t.TempDir(), os.Environ())
+	r := newTestRunner(t.TempDir(), os.Environ())
 	defer r.Close()
 	p := planFor(&Settings{Runner: r, Drivers: map[string]Driver{"d": {Clean: "cat", Trusted: true}}}, "filter=d")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -312,7 +324,7 @@ func FuzzConversation(f *testing.F) {
 	f.Add(serveSeed("old", "f"))
 	f.Add(request)
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		c := newConversation(bytes.NewReader(answer))
+		c := newConversation(bytes.NewReader(answer), maxOutput)
 		if err := c.begin(io.Discard); err != nil {
 			return
 		}

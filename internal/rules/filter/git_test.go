@@ -89,7 +89,7 @@ func compare(t *testing.T, s *Settings, config []string, samples []sample) {
 		if len(ids) != len(samples) {
 			t.Fatalf("%s hash-object answers %d lines for %d files", git, len(ids), len(samples))
 		}
-		s.Runner = NewRunner(r.dir, r.env) // as fresh as git's processes
+		s.Runner = newTestRunner(r.dir, r.env) // as fresh as git's processes
 		for i, x := range samples {
 			p := planFor(s, x.attributes)
 			got, err := p.Clean(context.Background(), x.name, x.content, nil)

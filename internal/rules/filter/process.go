@@ -98,7 +98,7 @@ func (r *Runner) process(command string) (*process, error) {
 		cancel()
 		return nil, fmt.Errorf("cannot start filter process: %w", err)
 	}
-	p := &process{command: command, cmd: cmd, cancel: cancel, in: in, out: out, conn: newConversation(out)}
+	p := &process{command: command, cmd: cmd, cancel: cancel, in: in, out: out, conn: newConversation(out, r.maxOutput)}
 	r.processes[command] = p
 	return p, nil
 }
@@ -156,13 +156,14 @@ func (p *process) end() {
 type conversation struct {
 	client io.Writer // nil before begin
 	lines  *pktline.Reader
+	more   int // bytes that an answer may be longer than the content
 }
 
 // errAborted is the status that ends all cleaning.
 var errAborted = errors.New("filter process aborted")
 
-func newConversation(out io.Reader) *conversation {
-	return &conversation{lines: pktline.NewReader(bufio.NewReader(out))}
+func newConversation(out io.Reader, more int) *conversation {
+	return &conversation{lines: pktline.NewReader(bufio.NewReader(out)), more: more}
 }
 
 // begin shakes hands and makes sure that the process can clean.
@@ -200,7 +201,7 @@ func (c *conversation) begin(in io.Writer) error {
 
 // clean sends one file and returns the answer.
 func (c *conversation) clean(path string, src []byte) ([]byte, error) {
-	limit := len(src) + maxOutput
+	limit := len(src) + c.more
 	if len(path) > pktline.MaxPayload-len("pathname=\n") {
 		return nil, errRefused
 	}
