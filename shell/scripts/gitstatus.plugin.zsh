@@ -58,13 +58,12 @@ function _gitstatus_find_SFX() {
 # >>> shared with gust init
 
 # State, keyed NAME.FIELD. Fields: owner (pid of the process that started it),
-# req and resp (descriptors), lock (descriptor that holds the lock and keeps the
-# pipe from breaking under a writer), pid, args (of the daemon, quoted), max (-m),
-# hello (it has answered the handshake), gust (it takes environment variables),
-# home (HOME and XDG_CONFIG_HOME at its start), seq (last id), owed (requests
-# without an answer), buf (bytes read, not yet a record), cb.ID (callback for the
-# answer to ID), ids (those IDs), armed (the line editor watches resp), dead (it
-# was seen to die), deaths (in a row, without an answer between).
+# req and resp (descriptors), fds (req and what belongs to it), pid, args (of the
+# daemon, quoted), max (-m), hello (it has answered the handshake), gust (it takes
+# environment variables), home (HOME and XDG_CONFIG_HOME at its start), seq (last
+# id), owed (requests without an answer), buf (bytes read, not yet a record), cb.ID
+# (callback for the answer to ID), ids (those IDs), armed (the line editor watches
+# resp), dead (it was seen to die), deaths (in a row, without an answer between).
 \builtin typeset -gA _gitstatus_SFX
 
 # Options that every function here relies on.
@@ -82,14 +81,11 @@ function _gitstatus_owned_SFX() {
 # Forgets the daemon NAME and closes what leads to it. With a second argument
 # the options it was started with stay, so that a query can start it again.
 function _gitstatus_close_SFX() {
-  \builtin local fd key
+  \builtin local key
   if (( ${_gitstatus_SFX[$1.armed]-0} )); then
     \builtin zle -F $_gitstatus_SFX[$1.resp] 2>/dev/null
   fi
-  for key in req resp lock; do
-    fd=${_gitstatus_SFX[$1.$key]-}
-    [[ -n $fd ]] && { \builtin exec {fd}>&- } 2>/dev/null
-  done
+  _gitstatus_shut_SFX ${=_gitstatus_SFX[$1.fds]-} ${_gitstatus_SFX[$1.resp]-}
   for key in ${(k)_gitstatus_SFX[(I)$1.*]}; do
     [[ -n ${2-} && $key == *.(args|max|owner|seq|dead|deaths) ]] || \builtin unset "_gitstatus_SFX[$key]"
   done
@@ -147,60 +143,73 @@ function _gitstatus_become_SFX() {
   \builtin exec $daemon -t $cpus "$@" 2>>$log
 }
 
-# An anonymous pipe to write requests to: its write end in req, close-on-exec,
-# and its read end in tmp. Linux lets a process reopen its own pipe.
+# An anonymous pipe for requests, all of it close-on-exec: its ends in req and
+# hold, and in lock a descriptor that holds a lock on it. Linux lets a process
+# reopen its own pipe. Closing any descriptor of a file releases a process's locks
+# on it, so hold stays, which also means that no write meets a broken pipe: the
+# end of the daemon shows where the answers come from.
 function _gitstatus_pipe_SFX() {
-  { \builtin exec {tmp}< <(:) } 2>/dev/null || \builtin return
-  \builtin sysopen -w -o cloexec -u req -- /proc/self/fd/$tmp 2>/dev/null && \builtin return
-  \builtin exec {tmp}<&-
+  \builtin local fd
+  { \builtin exec {fd}< <(:) } 2>/dev/null || \builtin return
+  \builtin sysopen -w -o cloexec -u req -- /proc/self/fd/$fd 2>/dev/null &&
+    \builtin sysopen -r -o cloexec -u hold -- /proc/self/fd/$fd 2>/dev/null
+  \builtin exec {fd}<&-
+  [[ -n $hold ]] && \builtin zsystem flock -f lock /proc/self/fd/$req 2>/dev/null && \builtin return
+  _gitstatus_shut_SFX $req $hold
+  req= hold=
   \builtin return 1
+}
+
+# The same where that cannot be done: the FIFO $2 for the daemon NAME, which the
+# child on the other end of fd makes. No lock there; -p must do.
+function _gitstatus_fifo_SFX() {
+  \builtin local word
+  \builtin sysread -i $1 -t 5 word &&
+    \builtin sysopen -rw -o cloexec -u req -- $2 2>/dev/null &&
+    \builtin syswrite -o $req g
+}
+
+function _gitstatus_shut_SFX() {
+  \builtin local fd
+  for fd in $@; do
+    { \builtin exec {fd}>&- } 2>/dev/null
+  done
 }
 
 # Starts the daemon NAME with the options in args; does not wait for it.
 function _gitstatus_launch_SFX() {
-  \builtin local REPLY daemon fifo= log=/dev/null level=FATAL fd tmp req resp lock me=$sysparams[pid] key
+  \builtin local REPLY daemon log=/dev/null level=FATAL fd= fifo= req= hold= lock= resp= me=$sysparams[pid]
   \builtin local -a args
   \builtin local -i gust=0
   _gitstatus_find_SFX || \builtin return
   daemon=$REPLY
-  args=(${(Q)${(z)_gitstatus_SFX[$1.args]}})
   if [[ ${GITSTATUS_ENABLE_LOGGING-} == 1 ]]; then
     level=INFO
     log=${GITSTATUS_CACHE_DIR:-${TMPDIR:-/tmp}}/gitstatus.$1.$EUID.$me.log
   fi
-  args=(-v ${GITSTATUS_LOG_LEVEL:-$level} -p $me $args)
+  args=(-v ${GITSTATUS_LOG_LEVEL:-$level} -p $me ${(Q)${(z)_gitstatus_SFX[$1.args]}})
   if _gitstatus_pipe_SFX; then
     args=(-l 0 $args)
-    { \builtin exec {fd}< <(_gitstatus_become_SFX $daemon $gust $log '' $args <&$tmp {tmp}<&-) } 2>/dev/null
-    \builtin exec {tmp}<&-
-    [[ -n $fd ]] || { \builtin exec {req}>&-; \builtin return 1 }
+    { \builtin exec {fd}< <(_gitstatus_become_SFX $daemon $gust $log '' $args <&$hold) } 2>/dev/null
   else
     fifo=${TMPDIR:-/tmp}/gitstatus.$me.$RANDOM.${EPOCHREALTIME/./}
     { \builtin exec {fd}< <(_gitstatus_become_SFX $daemon $gust $log $fifo $args) } 2>/dev/null
-    [[ -n $fd ]] || \builtin return
-    if ! \builtin sysread -i $fd -t 5 key || ! \builtin sysopen -rw -o cloexec -u req -- $fifo 2>/dev/null; then
-      \builtin exec {fd}<&-
-      \builtin return 1
-    fi
-    \builtin syswrite -o $req g
   fi
-  # Close-on-exec where the system lets us; a read end left to children is
-  # untidy but keeps nothing alive.
+  if [[ -z $fd ]] || { [[ -n $fifo ]] && ! _gitstatus_fifo_SFX $fd $fifo }; then
+    _gitstatus_shut_SFX $fd $req $lock $hold
+    \builtin return 1
+  fi
+  # Close-on-exec where the system lets us; a read end left to children is untidy
+  # but keeps nothing alive.
   if \builtin sysopen -r -o cloexec -u resp -- /proc/self/fd/$fd 2>/dev/null; then
     \builtin exec {fd}<&-
   else
     resp=$fd
   fi
-  # The lock comes last: closing any descriptor of the pipe would release it.
-  # Its descriptor is open for reading too, so that a write never meets a broken
-  # pipe; the end of the daemon shows on resp.
-  if [[ -z $fifo ]] && ! \builtin zsystem flock -f lock /proc/self/fd/$req 2>/dev/null; then
-    \builtin sysopen -rw -o cloexec -u lock -- /proc/self/fd/$req 2>/dev/null
-  fi
   _gitstatus_SFX[$1.owner]=$me
+  _gitstatus_SFX[$1.fds]="$req $lock $hold"
   _gitstatus_SFX[$1.req]=$req
   _gitstatus_SFX[$1.resp]=$resp
-  _gitstatus_SFX[$1.lock]=${lock-}
   _gitstatus_SFX[$1.hello]=0
   _gitstatus_SFX[$1.gust]=$gust
   _gitstatus_SFX[$1.home]=${HOME-}:${XDG_CONFIG_HOME-}
