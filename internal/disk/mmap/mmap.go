@@ -35,9 +35,15 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return InMemory(path, data), nil
+}
+
+// InMemory returns a File whose content is data, which must not change, as if it
+// had been read from path.
+func InMemory(path string, data []byte) *File {
 	f := &File{path: path, data: data}
 	f.refs.Store(1)
-	return f, nil
+	return f
 }
 
 // Size returns the file's size in bytes when it was opened.

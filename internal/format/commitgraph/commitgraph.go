@@ -207,12 +207,16 @@ func openLayer(path string, a oid.Algo, bases []oid.ID) (*layer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newLayer(file, a, bases)
+}
+
+func newLayer(file *mmap.File, a oid.Algo, bases []oid.ID) (*layer, error) {
 	l := &layer{file: file}
 	if err := file.Do(func(data []byte) error { return l.parse(data, a, bases) }); err != nil {
 		file.Close()
 		var c *CorruptError
 		if errors.As(err, &c) && c.Path == "" {
-			c.Path = path
+			c.Path = file.Path()
 		}
 		return nil, err
 	}

@@ -33,6 +33,9 @@ func (g *Graph) do(v *View, use func(v *View) error) error {
 	})
 }
 
+// Len returns the number of commits. Positions are below it.
+func (v *View) Len() int { return v.g.count }
+
 // Lookup returns the position of the commit id.
 //
 // Hot path: once per commit that starts a walk. Does not allocate.

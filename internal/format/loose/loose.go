@@ -23,9 +23,6 @@ import (
 // A CorruptError names the file and the offset of bytes that break the format.
 type CorruptError = object.CorruptError
 
-// ErrTooLarge says that an object exceeds the Reader's MaxObject.
-var ErrTooLarge = errors.New("object is too large")
-
 // A Reader reads loose objects, reusing its memory. It is not safe for
 // concurrent use.
 type Reader struct {
@@ -54,7 +51,7 @@ func AppendPath(dst []byte, id oid.ID) []byte {
 // Read appends the first n bytes of the object in the object directory dir to
 // dst, or all of it if n is negative, and returns its type and whole size. With n
 // it inflates no more than it must, and the end of the file is not checked. The
-// error is a *CorruptError, ErrTooLarge wrapped, or that of opening or reading the
+// error is a *CorruptError, object.ErrTooLarge wrapped, or that of opening or reading the
 // file: fs.ErrNotExist if there is no such object. dst then is as it was.
 func (r *Reader) Read(dir string, id oid.ID, dst []byte, n int64) (typ object.Type, size int64, out []byte, err error) {
 	r.path = AppendPath(append(r.path[:0], dir...), id)
@@ -125,7 +122,7 @@ func (r *Reader) decode(src io.Reader, path string, dst []byte, n int64) (object
 		return typ, size, out, nil
 	}
 	if r.MaxObject > 0 && size > r.MaxObject {
-		return 0, 0, dst, fmt.Errorf("%w: %d bytes in '%s'", ErrTooLarge, size, path)
+		return 0, 0, dst, fmt.Errorf("%w: %d bytes in '%s'", object.ErrTooLarge, size, path)
 	}
 	out, err := r.z.Append(append(dst, head...), size-int64(len(head)))
 	if err == nil {

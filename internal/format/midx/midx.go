@@ -57,12 +57,16 @@ func Open(path string, a oid.Algo) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newFile(file, a)
+}
+
+func newFile(file *mmap.File, a oid.Algo) (*File, error) {
 	f := &File{file: file, algo: a}
 	if err := file.Do(f.parse); err != nil {
 		file.Close()
 		var c *CorruptError
 		if errors.As(err, &c) && c.Path == "" {
-			c.Path = path
+			c.Path = file.Path()
 		}
 		return nil, err
 	}

@@ -26,10 +26,14 @@ func OpenIndex(path string, a oid.Algo) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newIndex(file, a)
+}
+
+func newIndex(file *mmap.File, a oid.Algo) (*Index, error) {
 	x := &Index{file: file, algo: a}
 	if err := file.Do(x.check); err != nil {
 		file.Close()
-		return nil, named(err, path)
+		return nil, named(err, file.Path())
 	}
 	return x, nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 	"sync"
@@ -115,9 +114,6 @@ func (p *Pack) open() (*source, error) {
 		return p.src, nil
 	}
 	idx, err := p.index()
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // found through a multi-pack-index, which suffices
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +146,6 @@ func (p *Pack) check(src *source, idx *Index) error {
 	}
 	if v := binary.BigEndian.Uint32(head[4:]); v != 2 && v != 3 {
 		return p.corrupt(4, fmt.Sprintf("unknown pack version %d", v))
-	}
-	if idx == nil {
-		return nil
 	}
 	if n := binary.BigEndian.Uint32(head[8:]); uint64(n) != uint64(idx.Len()) {
 		return p.corrupt(8, fmt.Sprintf("pack of %d objects, its index has %d", n, idx.Len()))

@@ -27,16 +27,13 @@ type link struct {
 	size int64 // of the delta, inflated
 }
 
-// ErrTooLarge says that an object exceeds Options.MaxObject.
-var ErrTooLarge = errors.New("object is too large")
-
 // scratchKeep is the most memory a Scratch keeps in a buffer between reads.
 const scratchKeep = 1 << 20
 
 // Read appends the first n bytes of the object whose entry is at off to dst, or
 // all of it if n is negative, and returns its type and whole size. With n it
 // inflates no more than it must, and the end of the data is not checked. The
-// error is a *CorruptError, ErrTooLarge wrapped, or tells why the files cannot
+// error is a *CorruptError, object.ErrTooLarge wrapped, or tells why the files cannot
 // be read; dst then is as it was.
 func (p *Pack) Read(s *Scratch, off int64, dst []byte, n int64) (typ object.Type, size int64, out []byte, err error) {
 	src, err := p.open()
@@ -300,7 +297,7 @@ func (r *reading) delta(l link, baseLen int) (delta, error) {
 
 func (r *reading) limit(off, size int64) error {
 	if size > r.p.o.MaxObject {
-		return fmt.Errorf("%w: %d bytes at offset %d of '%s'", ErrTooLarge, size, off, r.p.path)
+		return fmt.Errorf("%w: %d bytes at offset %d of '%s'", object.ErrTooLarge, size, off, r.p.path)
 	}
 	return nil
 }

@@ -195,7 +195,7 @@ func TestAheadBehind(t *testing.T) {
 					}
 					t.Run(s.name+"-"+algo.String(), func(t *testing.T) {
 						r := rand.New(rand.NewPCG(uint64(n), uint64(k)))
-						h := newHistory(t, gittest.New(t, g), r, s.shape, algo)
+						h := newHistory(t, newEnv(t, g), r, s.shape, algo)
 						testStates(t, h, r)
 					})
 				}
@@ -261,7 +261,7 @@ func testStates(t *testing.T, h *history, r *rand.Rand) {
 }
 
 func TestAheadBehindErrors(t *testing.T) {
-	env := gittest.New(t, gittest.System(t))
+	env := newEnv(t, gittest.System(t))
 	h := newHistory(t, env, rand.New(rand.NewPCG(5, 5)), shape{commits: 10, window: 1}, oid.SHA1)
 	db := h.open(t)
 	w := New(db, Options{})
@@ -294,4 +294,12 @@ func TestAheadBehindErrors(t *testing.T) {
 	if x, y, err := w.AheadBehind(ctx, absent, absent); x != 0 || y != 0 || err != nil {
 		t.Errorf("equal IDs: %d, %d, %v", x, y, err)
 	}
+}
+
+// newEnv returns an Env whose git does not wait for the disk.
+func newEnv(t testing.TB, g gittest.Git) *gittest.Env {
+	t.Helper()
+	env := gittest.New(t, g)
+	env.Run(t, ".", "config", "--global", "core.fsync", "none")
+	return env
 }

@@ -15,6 +15,7 @@
 package object
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -102,6 +103,10 @@ func (m Mode) IsRegular() bool { return m&modeType == ModeFile&modeType }
 
 // String returns m in six octal digits, as git-ls-tree(1) prints it.
 func (m Mode) String() string { return fmt.Sprintf("%06o", uint32(m)) }
+
+// ErrTooLarge says that an object exceeds the size that its reader was allowed to
+// take into memory.
+var ErrTooLarge = errors.New("object is too large")
 
 // A CorruptError reports bytes that break their format. Every reader of
 // objects, and of the files that hold them, returns it.

@@ -45,9 +45,9 @@ func SplitAlternates(value string, sep byte) []string {
 	var names []string
 	for value != "" {
 		if value[0] == '"' {
-			if name, rest, ok := cutQuoted(value); ok && (rest == "" || rest[0] == sep) {
+			if name, rest, ok := cutQuoted(value); ok {
 				names = append(names, name)
-				value = strings.TrimPrefix(rest, string(sep))
+				value = rest[min(1, len(rest)):] // Git does not look which byte it is
 				continue
 			}
 		}

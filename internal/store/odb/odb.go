@@ -31,7 +31,7 @@ type CorruptError = object.CorruptError
 var ErrNotFound = errors.New("object not found")
 
 // ErrTooLarge says that an object exceeds Options.MaxObject.
-var ErrTooLarge = errors.New("object is too large")
+var ErrTooLarge = object.ErrTooLarge
 
 // Options say where a database is. Fields from MaxObject on may be zero.
 type Options struct {
@@ -57,6 +57,7 @@ type DB struct {
 	current atomic.Pointer[snapshot]
 	hint    atomic.Pointer[packfile.Pack] // where the last object was
 	replace atomic.Pointer[map[oid.ID]oid.ID]
+	version atomic.Uint64 // of replace
 
 	scan   sync.Mutex // held while a new snapshot is made
 	closed bool       // guarded by scan
@@ -67,6 +68,7 @@ type DB struct {
 type scratch struct {
 	pack  packfile.Scratch
 	loose loose.Reader
+	hash  *oid.Hasher
 	head  []byte
 }
 
@@ -125,10 +127,15 @@ func (db *DB) Dirs() []string {
 func (db *DB) SetReplacements(m map[oid.ID]oid.ID) {
 	if len(m) == 0 {
 		db.replace.Store(nil)
-		return
+	} else {
+		db.replace.Store(&m)
 	}
-	db.replace.Store(&m)
+	db.version.Add(1)
 }
+
+// ReplacementsVersion returns a number that differs after each call of
+// SetReplacements. What was read before is out of date with it.
+func (db *DB) ReplacementsVersion() uint64 { return db.version.Load() }
 
 // Replaced reports whether any object is replaced.
 func (db *DB) Replaced() bool { return db.replace.Load() != nil }
@@ -153,17 +160,16 @@ func (db *DB) replaced(id oid.ID) (oid.ID, error) {
 }
 
 // Read appends the content of the object id to dst and returns it with the
-// object's type. It computes no hash: like Git it trusts the index that led to
-// the object, and the checksum within. The error is ErrNotFound or ErrTooLarge
-// wrapped, a *CorruptError, or tells why a file cannot be read; dst then is as it
-// was.
+// object's type. The content is checked against id, which costs little beside
+// inflating it. The error is ErrNotFound or ErrTooLarge wrapped, a *CorruptError,
+// or tells why a file cannot be read; dst then is as it was.
 func (db *DB) Read(id oid.ID, dst []byte) (object.Type, []byte, error) {
 	typ, _, out, err := db.read(id, dst, -1)
 	return typ, out, err
 }
 
 // ReadHead is Read for the first n bytes of the content, or all if there are
-// fewer. It inflates no more than it must.
+// fewer. It inflates no more than it must, and so cannot check the content.
 func (db *DB) ReadHead(id oid.ID, dst []byte, n int) (object.Type, []byte, error) {
 	typ, _, out, err := db.read(id, dst, int64(n))
 	return typ, out, err
@@ -268,21 +274,13 @@ func (db *DB) find(id oid.ID, q request) (object.Type, int64, []byte, error) {
 			}
 		}
 		if err != errMissing {
-			return 0, 0, nil, tooLarge(err)
+			return 0, 0, nil, err
 		}
 		if id == oid.Hash(db.o.Algo, "tree", nil) {
 			return object.Tree, 0, q.dst, nil // Git knows it without storing it
 		}
 		return 0, 0, nil, fmt.Errorf("%w: %s", ErrNotFound, want)
 	}
-}
-
-// tooLarge gives the errors of the formats the database's own name.
-func tooLarge(err error) error {
-	if errors.Is(err, packfile.ErrTooLarge) || errors.Is(err, loose.ErrTooLarge) {
-		return fmt.Errorf("%w: %w", ErrTooLarge, err)
-	}
-	return err
 }
 
 // errMissing is search's: id is nowhere.

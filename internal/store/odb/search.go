@@ -1,6 +1,7 @@
 package odb
 
 import (
+	"gust/internal/format/loose"
 	"gust/internal/format/packfile"
 	"gust/internal/pure/object"
 	"gust/internal/pure/oid"
@@ -20,12 +21,15 @@ type answer struct {
 	out  []byte
 }
 
-func (q *request) pack(s *scratch, p *packfile.Pack, off int64) (a answer, err error) {
+func (q *request) pack(s *scratch, p *packfile.Pack, off int64, id *oid.ID) (a answer, err error) {
 	if q.stat {
 		a.typ, a.size, err = p.Stat(&s.pack, off)
 		return a, err
 	}
 	a.typ, a.size, a.out, err = p.Read(&s.pack, off, q.dst, q.n)
+	if err == nil && q.n < 0 && !s.is(id, a.typ, a.out[len(q.dst):]) {
+		err = &CorruptError{Path: p.Path(), Offset: off, Problem: "no object " + id.String()}
+	}
 	return a, err
 }
 
@@ -35,7 +39,21 @@ func (q *request) loose(s *scratch, dir string, id *oid.ID) (a answer, err error
 		n = 0
 	}
 	a.typ, a.size, a.out, err = s.loose.Read(dir, *id, q.dst, n)
+	if err == nil && n < 0 && !s.is(id, a.typ, a.out[len(q.dst):]) {
+		err = &CorruptError{Path: string(loose.AppendPath([]byte(dir), *id)), Problem: "no object " + id.String()}
+	}
 	return a, err
+}
+
+// is reports whether content is that of the object id.
+func (s *scratch) is(id *oid.ID, typ object.Type, content []byte) bool {
+	if s.hash == nil {
+		s.hash = oid.NewHasher(id.Algo(), typ.String(), int64(len(content)))
+	} else {
+		s.hash.Reset(typ.String(), int64(len(content)))
+	}
+	s.hash.Write(content)
+	return s.hash.Sum() == *id
 }
 
 // A search is the state of looking for one object in every place of a snapshot.
@@ -109,7 +127,7 @@ func (r *search) pack(p *packfile.Pack) (a answer, ok bool) {
 	}
 	off, ok, err := p.Find(r.id)
 	if ok {
-		if a, err = r.q.pack(r.s, p, off); err == nil {
+		if a, err = r.q.pack(r.s, p, off, r.id); err == nil {
 			r.db.remember(p)
 			return a, true
 		}
@@ -122,7 +140,7 @@ func (r *search) pack(p *packfile.Pack) (a answer, ok bool) {
 func (r *search) index(x *index) (a answer, ok bool) {
 	n, off, ok, err := x.file.Find(r.id)
 	if ok && x.packs[n] != nil {
-		if a, err = r.q.pack(r.s, x.packs[n], off); err == nil {
+		if a, err = r.q.pack(r.s, x.packs[n], off, r.id); err == nil {
 			return a, true
 		}
 	}

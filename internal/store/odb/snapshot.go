@@ -208,8 +208,8 @@ func (db *DB) readDir(path string, old *dir) (d *dir, changed bool, err error) {
 			packSig: filestat.Sign(filepath.Join(packDir, name+".pack")),
 			idxSig:  filestat.Sign(filepath.Join(packDir, name+".idx")),
 		}
-		if p.packSig.Absent() {
-			continue
+		if p.packSig.Absent() || p.idxSig.Absent() {
+			continue // being written or removed; Git takes neither without the other
 		}
 		if old != nil {
 			if q := old.packs[name]; q != nil && same(p.packSig, q.packSig) && same(p.idxSig, q.idxSig) {
@@ -230,8 +230,8 @@ func (db *DB) readDir(path string, old *dir) (d *dir, changed bool, err error) {
 	return d, changed, nil
 }
 
-// listPacks returns the names, without extension, of the packs in a pack
-// directory, those without an index too: a multi-pack-index may have them.
+// listPacks returns the names, without extension, of the .pack files in a pack
+// directory.
 func listPacks(dir string) ([]string, error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -318,11 +318,9 @@ func (d *dir) sortPacks() {
 		return strings.Compare(a.Path(), b.Path())
 	})
 	for _, p := range all {
-		switch {
-		case p.idxSig.Absent():
-		case covered[p.Pack]:
+		if covered[p.Pack] {
 			d.covered = append(d.covered, p.Pack)
-		default:
+		} else {
 			d.single = append(d.single, p.Pack)
 		}
 	}
