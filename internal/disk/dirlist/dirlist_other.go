@@ -16,6 +16,9 @@ import (
 // version, under the same contract. The zero Dir is not open.
 type Dir struct{ path string }
 
+// Hot returns d.
+func (d Dir) Hot() Dir { return d }
+
 var errNotDir = syscall.ENOTDIR
 
 // Open returns the directory at path, following symbolic links.

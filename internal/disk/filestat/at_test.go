@@ -18,8 +18,10 @@ func TestAtAllocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var st, want Stat
+	hot := false
 	if n := testing.AllocsPerRun(100, func() {
-		if err := At(&st, int(f.Fd()), "name\x00"); err != nil {
+		hot = !hot
+		if err := At(&st, int(f.Fd()), "name\x00", hot); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {
@@ -28,7 +30,7 @@ func TestAtAllocs(t *testing.T) {
 	if err := Of(&want, dir+"/name"); err != nil || st != want {
 		t.Errorf("At = %+v, Of = %+v, %v", st, want, err)
 	}
-	if err := At(&st, int(f.Fd()), "missing\x00"); !IsAbsent(err) {
+	if err := At(&st, int(f.Fd()), "missing\x00", true); !IsAbsent(err) {
 		t.Errorf("At(missing) = %v", err)
 	}
 }

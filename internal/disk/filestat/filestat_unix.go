@@ -25,16 +25,6 @@ func Of(dst *Stat, path string) error {
 	}
 }
 
-// Fd reads the stat of an open file.
-func Fd(dst *Stat, fd int) error {
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return err
-	}
-	dst.set(&st)
-	return nil
-}
-
 // statInto follows symbolic links.
 func statInto(dst *Stat, path string) error {
 	var st unix.Stat_t

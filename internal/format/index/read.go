@@ -101,7 +101,7 @@ func readFile(path string, algo oid.Algo, withLink bool) (*fileData, error) {
 		return nil, fmt.Errorf("cannot read index '%s': %w", path, err)
 	}
 	defer m.Close()
-	if m.Size() >= maxSize {
+	if int64(m.Size()) >= maxSize {
 		return nil, fmt.Errorf("cannot read index '%s': file too large", path)
 	}
 	err = m.Do(func(data []byte) error { return f.parse(data, algo, withLink) })
@@ -171,7 +171,7 @@ func (p *entryParser) parse(count int) error {
 			return err
 		}
 		arena = append(arena, p.path...)
-		if len(arena) > maxSize-1 {
+		if int64(len(arena)) >= maxSize {
 			return corrupt(int64(p.off), "paths too long")
 		}
 		ends[i] = uint32(len(arena))

@@ -22,6 +22,7 @@ const maxRules = 100 << 20
 // A ruleFile remembers a directory's .gitignore or .gitattributes file.
 type ruleFile struct {
 	present bool // the listing has the name
+	had     bool // the last read may have returned something
 	state   ruleState
 	settled bool
 	stat    filestat.Stat // of a file that was read
@@ -37,7 +38,14 @@ const (
 	ruleStaged // from the index's blob id
 )
 
-// read returns the content of a rule file in directory d and whether it may
+// forgetAbsent makes a file that was absent one to look for.
+func (s *ruleState) forgetAbsent() {
+	if *s == ruleAbsent {
+		*s = ruleUnknown
+	}
+}
+
+// readRule returns the content of a rule file in directory d and whether it may
 // differ from what the last read returned. indexed says which index entry stands
 // in for a missing file.
 func (w *worker) readRule(f *ruleFile, dir dirlist.Dir, d int, nameZ string, indexed func(*index.Entry) bool) (data []byte, changed bool) {
@@ -49,9 +57,12 @@ func (w *worker) readRule(f *ruleFile, dir dirlist.Dir, d int, nameZ string, ind
 				return nil, false
 			}
 			data, ok := w.readFile(dir, nameZ, &st)
-			f.state, f.stat, f.settled = ruleRead, st, ok && st.Settled(w.now)
+			f.state, f.had, f.stat, f.settled = ruleRead, true, st, ok && st.Settled(w.now)
 			return data, true
 		}
+	}
+	if f.state == ruleAbsent && !f.present {
+		return nil, false // neither the listing nor the index has it
 	}
 	if d >= 0 {
 		name := []byte(nameZ[:len(nameZ)-1])
@@ -61,13 +72,13 @@ func (w *worker) readRule(f *ruleFile, dir dirlist.Dir, d int, nameZ string, ind
 				return nil, false
 			}
 			if data, err := w.back.ReadBlob(i); err == nil && len(data) <= maxRules {
-				f.state, f.id = ruleStaged, id
+				f.state, f.had, f.id = ruleStaged, true, id
 				return data, true
 			}
 		}
 	}
-	changed = f.state != ruleAbsent && f.state != ruleUnknown
-	f.state = ruleAbsent
+	changed = f.had
+	f.state, f.had = ruleAbsent, false
 	return nil, changed
 }
 
@@ -105,7 +116,7 @@ func (w *worker) rules(n *node, dir dirlist.Dir, d int, in *ignore.Stack, attrIn
 	}
 	if n.excluded {
 		// Rules inside an ignored directory are not read.
-		n.ignoreFile.state, n.ignoreList = ruleUnknown, nil
+		n.ignoreFile.state, n.ignoreFile.had, n.ignoreList = ruleUnknown, false, nil
 	} else {
 		data, changed = w.readRule(&n.ignoreFile, dir, d, gitignoreZ, func(e *index.Entry) bool { return e.Flags&index.SkipWorktree != 0 })
 		if changed {

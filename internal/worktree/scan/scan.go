@@ -117,7 +117,9 @@ func (t *Tree) Scan(ctx context.Context, root string, o *Options, back Backend) 
 	}
 	defer dir.Close()
 	p.root = dir
-	p.trusts = dir.TrustsTimes()
+	if p.trusts = dir.TrustsTimes(); p.trusts && t.scan > 1 {
+		p.root = dir.Hot() // a local file system that was just walked
+	}
 	if err := dir.Stat(&p.rootStat); err != nil {
 		return Result{}, err
 	}

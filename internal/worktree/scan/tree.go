@@ -89,6 +89,9 @@ func (t *Tree) carryDir(old *Tree, o, n int) {
 	if from.Names != to.Names {
 		t.nodes[n].listed = false
 	}
+	// The index may say another thing now of a rule file that is not on disk.
+	t.nodes[n].ignoreFile.state.forgetAbsent()
+	t.nodes[n].attrFile.state.forgetAbsent()
 	of, nf := old.ix.Files(o), t.ix.Files(n)
 	for i, j := 0, 0; i < len(of) && j < len(nf); {
 		a, b := int(of[i]), int(nf[j])
@@ -184,6 +187,8 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 	old := n.kids
 	n.kids, n.judged, n.hasGit = nil, false, false
 	n.ignoreFile.present, n.attrFile.present = false, false
+	n.ignoreFile.state.forgetAbsent()
+	n.attrFile.state.forgetAbsent()
 	w.picked = w.picked[:0]
 	size := 0
 	for i := range l.Len() {
