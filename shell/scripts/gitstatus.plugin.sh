@@ -222,8 +222,8 @@ _gitstatus_micros() {
   REPLY=$((10#${whole:-0} * 1000000 + 10#${part:0:6}))
 }
 
-# Reads one record: its fields go to the array reply. Waits at most $1
-# microseconds. Returns 1 when the time is up, 2 when the daemon is gone.
+# Reads one record, or what there is of it, to the end of _gitstatus_buf. Waits
+# at most $1 microseconds. Returns 1 when the time is up, 2 when the daemon is gone.
 _gitstatus_read() {
   \builtin local record='' wait status
   if (($1 <= 0)); then
@@ -234,15 +234,24 @@ _gitstatus_read() {
     \builtin printf -v wait '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000))
   fi
   IFS= \builtin read -r -d $'\036' -t "$wait" -u "$_gitstatus_resp" record && status=0 || status=$?
-  if ((status != 0)); then
-    _gitstatus_buf+=$record
-    # No answer is this long: what talks there is not gitstatusd.
-    ((status > 128 && ${#_gitstatus_buf} < 1000000)) && \builtin return 1
-    _gitstatus_died
-    \builtin return 2
+  _gitstatus_buf+=$record
+  if ((status == 0)); then
+    _gitstatus_buf+=$'\036'
+    \builtin return 0
   fi
-  record=$_gitstatus_buf$record$'\037'
-  _gitstatus_buf=''
+  # No answer is this long: what talks there is not gitstatusd.
+  ((status > 128 && ${#_gitstatus_buf} < 1000000)) && \builtin return 1
+  _gitstatus_died
+  \builtin return 2
+}
+
+# Takes the next whole record out of _gitstatus_buf: its fields go to the array
+# reply. Fails if there is none.
+_gitstatus_next() {
+  \builtin local record
+  [[ $_gitstatus_buf == *$'\036'* ]] || \builtin return
+  record=${_gitstatus_buf%%$'\036'*}$'\037'
+  _gitstatus_buf=${_gitstatus_buf#*$'\036'}
   reply=()
   while [[ -n $record ]]; do
     reply+=("${record%%$'\037'*}")
@@ -259,23 +268,22 @@ _gitstatus_await() {
   # Before bash 5 each record may take the whole time.
   [[ -z ${EPOCHREALTIME-} ]] || end=$((${EPOCHREALTIME//[!0123456789]/} + left))
   while \builtin :; do
-    _gitstatus_read "$left" && status=0 || status=$?
-    case $status in
-    0)
+    while _gitstatus_next; do
       if [[ ${reply[0]-} == '}gust' ]]; then
         [[ ${reply[1]-} == 1 ]] && _gitstatus_gust=1 || _gitstatus_gust=0
         _gitstatus_pid=${reply[2]-}
         # shellcheck disable=SC2034 # for people and tests
         GITSTATUS_DAEMON_PID=$_gitstatus_pid
-      else
-        _gitstatus_owed=$((_gitstatus_owed - 1))
-        _gitstatus_hello=1
-        [[ ${reply[0]-} == '}hello' ]] || _gitstatus_deaths=0
-        [[ ${reply[0]-} == "$2" ]] && \builtin return 0
+        \builtin continue
       fi
-      ;;
+      _gitstatus_owed=$((_gitstatus_owed - 1)) _gitstatus_hello=1
+      [[ ${reply[0]-} == '}hello' ]] || _gitstatus_deaths=0
+      [[ ${reply[0]-} != "$2" ]] || \builtin return 0
+    done
+    _gitstatus_read "$left" && status=0 || status=$?
+    case $status in
     1) (($1 < 0)) || \builtin return 1 ;;
-    *) \builtin return "$status" ;;
+    2) \builtin return 2 ;;
     esac
     if [[ -n $end ]] && (($1 >= 0)); then
       left=$((end - ${EPOCHREALTIME//[!0123456789]/}))
@@ -283,11 +291,13 @@ _gitstatus_await() {
   done
 }
 
-# Takes what is there, and succeeds if the daemon has not ended.
+# Reads what is there, and succeeds if the daemon has not ended.
 _gitstatus_running() {
-  \builtin local reply status
+  \builtin local status=0
   [[ -n ${_gitstatus_resp-} ]] || \builtin return
-  _gitstatus_await 0 '' && status=0 || status=$?
+  while ((status == 0)); do
+    _gitstatus_read 0 || status=$?
+  done
   ((status != 2))
 }
 
@@ -445,7 +455,7 @@ gitstatus_stop() {
   if _gitstatus_owned; then
     # A daemon that hangs does not see the end of its input. Read first: the pid
     # of one that is gone may belong to somebody else.
-    if _gitstatus_running && [[ -n ${_gitstatus_pid-} ]]; then
+    if _gitstatus_running && { _gitstatus_await 0 '' || [[ -n ${_gitstatus_pid-} ]]; }; then
       \builtin kill -- "$_gitstatus_pid" 2>/dev/null || \builtin :
     fi
   fi

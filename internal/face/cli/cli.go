@@ -1,0 +1,138 @@
+// Package cli holds gust's commands: flags in, engine calls, output and exit codes.
+//
+// What runs before a prompt (`gust prompt`, `gust query`, and `gust` alone) is
+// taken care of before anything of the command framework exists; see Run.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gust/internal/daemon/live"
+	"gust/internal/face/prompt"
+	"gust/internal/pure/summary"
+)
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitFail  = 1
+	exitUsage = 2
+)
+
+// An Asker knows the state of repositories, as live.State does. The summary is nil
+// where there is no repository; one with an error is incomplete.
+type Asker interface {
+	Query(ctx context.Context, q live.Request) (*summary.Summary, error)
+}
+
+// A Program is one run of gust. All fields are required.
+type Program struct {
+	Args     []string // without the name of the program
+	Env      []string // NAME=value
+	Out, Err io.Writer
+	Terminal bool                   // Out is one
+	Dir      func() (string, error) // the working directory, absolute
+	Exe      func() (string, error) // gust's own path, absolute, without symbolic links
+	Exists   func(path string) bool // path is a file that can be run
+	Asker    func() Asker           // called at most once
+	// cold is runCommands; a test puts something else here to see that it is not
+	// called.
+	cold func(context.Context, *Program) int
+}
+
+// Run does what the arguments say and returns the exit code.
+func Run(ctx context.Context, p *Program) int {
+	if p.cold == nil {
+		p.cold = runCommands
+	}
+	if slices.Contains(p.Args, "--help") || slices.Contains(p.Args, "-h") {
+		return p.cold(ctx, p)
+	}
+	if len(p.Args) == 0 {
+		return p.welcome(ctx)
+	}
+	switch p.Args[0] {
+	case "prompt":
+		return p.prompt(ctx, p.Args[1:])
+	case "query":
+		return p.query(ctx, p.Args[1:])
+	}
+	return p.cold(ctx, p)
+}
+
+// fail writes a message to Err and returns code.
+func (p *Program) fail(code int, format string, args ...any) int {
+	fmt.Fprintf(p.Err, "gust: "+format+"\n", args...)
+	return code
+}
+
+// lookup returns the environment variable name, as os.LookupEnv does. The last
+// one of a name counts.
+func (p *Program) lookup(name string) (string, bool) {
+	for _, v := range slices.Backward(p.Env) {
+		if n, value, ok := strings.Cut(v, "="); ok && n == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// ask asks about dir, or the working directory if it is empty.
+func (p *Program) ask(ctx context.Context, dir string, st *prompt.Style) (*summary.Summary, error) {
+	dir, err := p.absolute(dir)
+	if err != nil {
+		return nil, err
+	}
+	return p.Asker().Query(ctx, live.Request{Dir: dir, Env: p.Env, Limits: live.Limits{
+		Staged: -1, Unstaged: -1, Conflicted: -1, Untracked: -1,
+		DirtyMaxIndexSize: st.DirtyMaxIndexSize(), SummaryLen: summaryLen,
+	}})
+}
+
+// summaryLen is gitstatusd's default for the bytes of a commit summary.
+const summaryLen = 256
+
+// parse reads the few flags of a command that cannot wait for the framework:
+// `--name`, `--name=value` and `--name value`, then at most one directory. values
+// maps the names that are known to where their value goes; flags, those without one.
+func parse(args []string, flags map[string]*bool, values map[string]*string) (dir string, err error) {
+	rest := false
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if rest || !strings.HasPrefix(arg, "-") || arg == "-" {
+			if dir != "" {
+				return "", fmt.Errorf("unexpected argument '%s'", arg)
+			}
+			if arg == "" {
+				return "", fmt.Errorf("empty directory name")
+			}
+			dir = arg
+			continue
+		}
+		if arg == "--" {
+			rest = true
+			continue
+		}
+		name, value, given := strings.Cut(arg, "=")
+		if f := flags[name]; f != nil && !given {
+			*f = true
+			continue
+		}
+		v := values[name]
+		switch {
+		case v == nil:
+			return "", fmt.Errorf("unknown option '%s'", arg)
+		case !given && i+1 == len(args):
+			return "", fmt.Errorf("option '%s' needs a value", name)
+		case !given:
+			i++
+			value = args[i]
+		}
+		*v = value
+	}
+	return dir, nil
+}
