@@ -25,8 +25,8 @@ func refOps() []op {
 			"rm -f .git/objects/info/commit-graph; rm -rf .git/objects/info/commit-graphs", "git repack -q -adb", "git commit-graph write --reachable --changed-paths", "git prune --expire=now", "git repack -q -d --geometric=2 --write-midx"),
 		oneOf("replace", 3, "git replace -f HEAD HEAD~1", "git replace -f --graft HEAD", "git replace -f --graft HEAD HEAD~2", "git replace -d HEAD", "git config core.useReplaceRefs false", "git config core.useReplaceRefs true",
 			`git replace -f "$(git rev-parse HEAD^{tree})" "$(git rev-parse HEAD~1^{tree})"`),
-		oneOf("replace", 1, `mkdir -p .git/info; git rev-parse HEAD >.git/info/grafts`, `mkdir -p .git/info; echo "$(git rev-parse HEAD) $(git rev-parse HEAD~2)" >.git/info/grafts`, "rm -f .git/info/grafts"),
-		oneOf("shallow", 3, `git rev-parse HEAD >.git/shallow`, `git rev-parse HEAD~1 >.git/shallow`, "rm -f .git/shallow"),
+		oneOf("replace", 1, `mkdir -p .git/info; c=$(git rev-parse -q --verify HEAD) && put .git/info/grafts "$c\n"`, `mkdir -p .git/info; c=$(git rev-parse -q --verify HEAD) && d=$(git rev-parse -q --verify HEAD~2) && put .git/info/grafts "$c $d\n"`, "rm -f .git/info/grafts"),
+		oneOf("shallow", 3, `c=$(git rev-parse -q --verify HEAD) && put .git/shallow "$c\n"`, `c=$(git rev-parse -q --verify HEAD~1) && put .git/shallow "$c\n"`, "rm -f .git/shallow"),
 		oneOf("alternates", 2, `git clone -q --bare --no-local "$R" "$B/alt.git"; echo "$B/alt.git/objects" >.git/objects/info/alternates; git repack -q -a -d -l; git prune-packed`,
 			`git -C "$B" init -q --bare alt2.git; rm -rf "$B/alt2.git/objects"; cp -r .git/objects "$B/alt2.git/objects"; echo ../../../../alt2.git/objects >.git/objects/info/alternates; rm -rf .git/objects/??`),
 	}

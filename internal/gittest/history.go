@@ -150,10 +150,10 @@ func (v *view) url(facts string, conf config, remote string, push bool) string {
 	}
 	args := []string{"ls-remote", "--get-url", remote}
 	if push {
-		args = []string{"remote", "get-url", "--push", remote}
-		if conf.last("remote."+remote+".url") == "" {
-			args = append([]string{"-c", "remote." + remote + ".url=" + remote}, args...)
+		if conf.last("remote."+remote+".url") == "" && conf.last("remote."+remote+".pushurl") == "" {
+			return remote // git knows no command that prints this one
 		}
+		args = []string{"remote", "get-url", "--push", remote}
 	}
 	first, _, _ := strings.Cut(v.remembered(facts, args...), "\n")
 	return first
