@@ -20,9 +20,10 @@ type files struct {
 	gitDir, commonDir string
 	algo              oid.Algo
 
-	mu     sync.Mutex // guards packed and stash
+	mu     sync.Mutex // guards what follows
 	packed *packed
 	stash  logCount
+	tags   fileTags
 }
 
 func newFiles(o Options) *files {
@@ -43,12 +44,17 @@ func (f *files) path(name string) string {
 	return f.commonDir + "/" + name
 }
 
-func (f *files) read(name string) (Ref, error) {
+func (f *files) read(name string) (Ref, error) { return f.readWith(name, f.packedRefs) }
+
+// readLocked is read for callers who hold f.mu.
+func (f *files) readLocked(name string) (Ref, error) { return f.readWith(name, f.packedLocked) }
+
+func (f *files) readWith(name string, packedRefs func() (*packed, error)) (Ref, error) {
 	ref, err := f.readLoose(name, f.path(name))
-	if err == nil || !errors.Is(err, ErrNotFound) {
+	if err == nil || !errors.Is(err, ErrNotFound) || !strings.HasPrefix(name, "refs/") {
 		return ref, err
 	}
-	p, perr := f.packedRefs()
+	p, perr := packedRefs()
 	if perr != nil {
 		return Ref{}, perr
 	}
@@ -141,26 +147,23 @@ func (f *files) loose(prefix string) ([]entry, error) {
 func (f *files) looseBelow(base, name string, own bool, all *[]entry) error {
 	names, err := os.ReadDir(filepath.Join(base, name))
 	if err != nil {
-		if filestat.IsAbsent(err) || errors.Is(err, fs.ErrPermission) {
+		if unlistable(err) {
 			return nil
 		}
 		return err
 	}
 	for _, d := range names {
 		child := name + "/" + d.Name()
-		if d.Name()[0] == '.' || strings.HasSuffix(d.Name(), ".lock") || !own && perWorktree(child+"/") {
+		if notARef(d.Name()) || !own && perWorktree(child+"/") {
 			continue
 		}
-		isDir := d.IsDir()
-		if d.Type()&fs.ModeSymlink != 0 {
-			if info, err := os.Stat(filepath.Join(base, child)); err == nil {
-				isDir = info.IsDir()
-			}
-		}
-		if isDir {
+		if isDir(d, filepath.Join(base, child)) {
 			if err := f.looseBelow(base, child, own, all); err != nil {
 				return err
 			}
+			continue
+		}
+		if d.Type()&fs.ModeSymlink != 0 && dangling(filepath.Join(base, child)) {
 			continue
 		}
 		e := entry{name: child, peeled: oid.Null(f.algo)}
@@ -175,6 +178,29 @@ func (f *files) looseBelow(base, name string, own bool, all *[]entry) error {
 	}
 	return nil
 }
+
+// notARef reports whether a file of this name among refs is none.
+func notARef(base string) bool { return base[0] == '.' || strings.HasSuffix(base, ".lock") }
+
+// isDir reports whether d, which is at path, is a directory or leads to one.
+func isDir(d fs.DirEntry, path string) bool {
+	if d.Type()&fs.ModeSymlink == 0 {
+		return d.IsDir()
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// dangling reports whether the symbolic link at path leads nowhere. Git does not
+// list such a link, though it reads one whose text is the name of a ref.
+func dangling(path string) bool {
+	_, err := os.Stat(path)
+	return err != nil
+}
+
+// unlistable reports whether err says that a directory is not there or may not
+// be read: it has no refs then, as it has none to Git.
+func unlistable(err error) bool { return filestat.IsAbsent(err) || errors.Is(err, fs.ErrPermission) }
 
 func (f *files) list(prefix string, visit func(e *entry) bool) error {
 	// Loose refs first: git pack-refs writes packed-refs before it deletes them,

@@ -32,6 +32,11 @@ const maxPacked = math.MaxInt32
 func (f *files) packedRefs() (*packed, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.packedLocked()
+}
+
+// packedLocked is packedRefs for callers who hold f.mu.
+func (f *files) packedLocked() (*packed, error) {
 	path := f.commonDir + "/packed-refs"
 	if f.packed != nil && f.packed.sig.Matches(path) {
 		return f.packed, nil
@@ -159,12 +164,15 @@ func (p *packed) peeledOrSelf(i int) (oid.ID, bool) {
 	return oid.Null(p.algo), false
 }
 
-// find returns the index of the ref of the given name.
-func (p *packed) find(name string) (int, bool) {
-	return sort.Find(len(p.lines), func(i int) int { return strings.Compare(name, bytesString(p.nameAt(p.lines[i]))) })
+// same reports whether p and q are parses of the same content.
+func (p *packed) same(q *packed) bool {
+	return len(p.data) == len(q.data) && (len(p.data) == 0 || &p.data[0] == &q.data[0])
 }
 
-func bytesString(b []byte) string { return string(b) }
+// find returns the index of the ref of the given name.
+func (p *packed) find(name string) (int, bool) {
+	return sort.Find(len(p.lines), func(i int) int { return strings.Compare(name, string(p.nameAt(p.lines[i]))) })
+}
 
 // span returns the range of refs whose names start with prefix.
 func (p *packed) span(prefix string) (lo, hi int) {

@@ -56,31 +56,44 @@ func countLog(path string, algo oid.Algo) (int, error) {
 	r := bufio.NewReaderSize(file, 64<<10)
 	for {
 		line, err := r.ReadSlice('\n')
-		if err == nil && isLogLine(line, algo) {
-			n++
-		}
+		good := isLogLine(line, algo)
 		for errors.Is(err, bufio.ErrBufferFull) {
 			// A message of any length: the fields stood in the first piece.
-			if line, err = r.ReadSlice('\n'); err == nil {
-				n++
-			}
+			_, err = r.ReadSlice('\n')
 		}
-		if err == io.EOF {
+		switch {
+		case err == nil && good:
+			n++
+		case err == io.EOF: // what is left has no newline: someone is writing it
 			return n, nil
-		}
-		if err != nil {
+		case err != nil:
 			return 0, fmt.Errorf("cannot read reflog: %w", err)
 		}
 	}
 }
 
-// isLogLine reports whether line is an entry: old and new object ID, name,
-// <address>, time, zone, and perhaps a tab and a message.
+// isLogLine reports whether line is an entry to Git: old and new object ID, name,
+// <address>, a time other than 0, a zone of four digits, and perhaps more.
 func isLogLine(line []byte, algo oid.Algo) bool {
 	n := algo.HexSize()
 	if len(line) < 2*n+2 || !isHex(line[:n], n) || line[n] != ' ' || !isHex(line[n+1:2*n+1], n) || line[2*n+1] != ' ' {
 		return false
 	}
-	_, after, ok := bytes.Cut(line[2*n+2:], []byte("> "))
-	return ok && len(after) > 0
+	_, rest, ok := bytes.Cut(line[2*n+2:], []byte(">"))
+	if !ok || len(rest) == 0 || rest[0] != ' ' {
+		return false
+	}
+	rest = bytes.TrimLeft(rest, " \t")
+	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
+		rest = rest[1:]
+	}
+	zero := true
+	for len(rest) > 0 && isDigit(rest[0]) {
+		zero = zero && rest[0] == '0'
+		rest = rest[1:]
+	}
+	return !zero && len(rest) >= 6 && rest[0] == ' ' && (rest[1] == '+' || rest[1] == '-') &&
+		isDigit(rest[2]) && isDigit(rest[3]) && isDigit(rest[4]) && isDigit(rest[5])
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -54,7 +54,6 @@ type Options struct {
 type Store struct {
 	b    backend
 	algo oid.Algo
-	tags tagCache
 }
 
 // backend is how refs are stored.
@@ -64,8 +63,8 @@ type backend interface {
 	// list visits the refs whose names start with prefix, sorted by name;
 	// symbolic refs too.
 	list(prefix string, visit func(e *entry) bool) error
-	// tagSource is what TagAt reads.
-	tagSource
+	// tagAt returns the full name of the last tag that leads to commit.
+	tagAt(commit oid.ID, peel peeler) (string, error)
 	// logLength returns the number of entries in the reflog of name.
 	logLength(name string) (int, error)
 }
@@ -78,7 +77,7 @@ type entry struct {
 	broken bool
 }
 
-// maxSymref is how many symbolic refs Git follows from one to the next.
+// maxSymref is how many refs Git reads on the way through symbolic refs.
 const maxSymref = 5
 
 // Open returns the Store of a repository. It reads nothing yet.
@@ -108,9 +107,14 @@ func (s *Store) Read(name string) (Ref, error) {
 // resolve follows name to a ref that is not symbolic. If the last ref of the
 // chain does not exist, it returns that ref's name, the null ID and ErrNotFound.
 func (s *Store) resolve(name string) (string, oid.ID, error) {
-	null := oid.Null(s.algo)
-	for range maxSymref + 1 {
-		r, err := s.Read(name)
+	return follow(name, s.algo, s.Read)
+}
+
+// follow is resolve by means of read.
+func follow(name string, algo oid.Algo, read func(string) (Ref, error)) (string, oid.ID, error) {
+	null := oid.Null(algo)
+	for range maxSymref {
+		r, err := read(name)
 		if err != nil {
 			return name, null, err
 		}
@@ -139,7 +143,7 @@ func (s *Store) Follow(name string) (string, oid.ID, error) {
 	if err != nil || r.Target == "" {
 		return name, r.ID, err
 	}
-	name, id, err := s.resolve(r.Target)
+	name, id, err := s.resolve(name)
 	if errors.Is(err, ErrNotFound) {
 		err = nil
 	}
@@ -175,7 +179,7 @@ func (s *Store) List(prefix string, visit func(name string, id, peeled oid.ID) b
 		}
 		if e.ref.Target != "" {
 			var err error
-			if id, err = s.Resolve(e.ref.Target); err != nil {
+			if id, err = s.Resolve(e.name); err != nil {
 				return true
 			}
 		}
