@@ -10,7 +10,7 @@ GO      ?= go
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build try test check fuzz conformance bench install uninstall clean tools
+.PHONY: help build try test check fuzz conformance bench picture install uninstall clean tools
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -39,10 +39,16 @@ conformance: tools ## compare gust with git on SEEDS (2000) random repositories
 bench: build ## measure against git and the kernel's floor; writes bench/results
 	@$(GO) run ./bench -prefix build
 
+picture: build ## draw docs/prompt.svg from a real shell
+	@scripts/picture build >build/prompt.svg && mv build/prompt.svg docs/prompt.svg
+
 install: ## install under PREFIX (~/.local): bin, libexec/gust, share/gust
 	@GO='$(GO)' QUIET='$(QUIET)' scripts/install '$(prefix)'
 
-uninstall: ## remove what make install put under PREFIX
+unpicture: build ## draw docs/prompt.svg from a real shell
+	@scripts/picture build >build/prompt.svg && mv build/prompt.svg docs/prompt.svg
+
+install: ## remove what make install put under PREFIX
 	@scripts/install --remove '$(prefix)'
 
 clean: ## remove ./build
