@@ -37,6 +37,8 @@ type Step struct {
 	Queries  []Query
 	// OwnIndex: git is to believe the stat data in its index (see gittest.Oracle).
 	OwnIndex bool
+	// Rules: conversion rules may have changed (see gittest.Oracle).
+	Rules bool
 }
 
 func (s *Step) text() string { return strings.Join(s.Commands, "\n") }
@@ -188,7 +190,7 @@ func (p *play) step(i int) (*Failure, error) {
 			p.r.Statuses[strings.Join(step.Commands, "; ")]++
 		}
 	}
-	p.oracle.OwnIndex = step.OwnIndex
+	p.oracle.OwnIndex, p.oracle.Rules = step.OwnIndex, step.Rules
 	for _, q := range step.Queries {
 		f, err := p.query(q)
 		if err != nil {

@@ -195,7 +195,7 @@ func (g *gen) add(commands []string) {
 		return
 	}
 	g.clock++
-	s := Step{OwnIndex: g.ownIndex, Queries: []Query{{Dir: "p/r"}}}
+	s := Step{OwnIndex: g.ownIndex, Rules: g.on["attributes"] || g.on["filter"] || g.on["global"], Queries: []Query{{Dir: "p/r"}}}
 	s.Commands = append([]string{fmt.Sprintf("at %d; r", g.clock)}, commands...)
 	if len(g.others) > 0 && g.IntN(3) > 0 {
 		s.Queries = append(s.Queries, pick(g, g.others...))

@@ -172,6 +172,8 @@ func (t *Truth) Check(id string, o Options, noIndex bool, got []string) []Mismat
 		ok := got[i] == want[i]
 		switch n, err := strconv.Atoi(got[i]); {
 		case !t.Found || err != nil:
+		case i+1 == 12 && c.Unstaged != 0 && t.Unstaged != t.UnstagedSettled:
+			ok = n >= limit(min(t.Unstaged, t.UnstagedSettled), o.Unstaged) && n <= limit(max(t.Unstaged, t.UnstagedSettled), o.Unstaged)
 		case i+1 == 19 && o.Unstaged >= 0 && c.Unstaged > o.Unstaged:
 			ok = possible(n, c.UnstagedDeleted, c.Unstaged, o.Unstaged)
 		case (i+1 == 20 || i+1 == 21) && o.Staged >= 0 && c.Staged > o.Staged:

@@ -25,6 +25,7 @@ type Truth struct {
 	Staged, StagedNew, StagedDeleted      int
 	Unstaged, UnstagedDeleted, Conflicted int
 	Untracked                             int
+	UnstagedSettled                       int // Unstaged, if git believes the stat data: see Oracle.Rules
 	Ahead, Behind, PushAhead, PushBehind  int
 	Stashes                               int
 	Tag, Encoding, Subject                string
@@ -49,6 +50,12 @@ type Oracle struct {
 	// in which the file was added. Needed where settings such as
 	// core.trustctime=false make git overlook changes on purpose.
 	OwnIndex bool
+
+	// Rules says that rules of conversion (attributes, filters, autocrlf) may have
+	// changed after files were added. Of a file whose stat matches git then says
+	// "unchanged", or by its converted content "modified", depending on the second
+	// in which it last wrote the index: both are right.
+	Rules bool
 
 	// Processes counts the git processes started.
 	Processes int
@@ -227,7 +234,9 @@ func contents(path string) string {
 func (v *view) status(t *Truth, index, mode string, conf config) error {
 	indexEnv := "GIT_INDEX_FILE=" + index
 	if !v.o.OwnIndex {
-		copied, err := v.o.ageIndex(index)
+		// Older than any file that it lists. (git takes second 0 to mean that the time
+		// is not known.)
+		copied, err := v.o.copyIndex(index, time.Unix(1, 0))
 		if err != nil {
 			return err
 		}
@@ -248,7 +257,7 @@ func (v *view) status(t *Truth, index, mode string, conf config) error {
 			return err
 		}
 		t.readIndex(list)
-		return nil
+		return v.settled(t, ask, args, index)
 	}
 	if _, lsErr := ask.git("ls-files"); lsErr == nil {
 		return fmt.Errorf("git status fails, and the index is not why: %w", err)
@@ -265,6 +274,27 @@ func (v *view) status(t *Truth, index, mode string, conf config) error {
 	return nil
 }
 
+// settled asks once more as if the index were younger than all files, if that may
+// make a difference.
+func (v *view) settled(t *Truth, ask view, args []string, index string) error {
+	t.UnstagedSettled = t.Unstaged
+	if !v.o.Rules {
+		return nil
+	}
+	copied, err := v.o.copyIndex(index, time.Now().Add(time.Hour))
+	if err != nil || copied == "" {
+		return err
+	}
+	out, err := ask.git(args...)
+	if err != nil {
+		return err
+	}
+	var other Truth
+	other.readStatus(out)
+	t.UnstagedSettled = other.Unstaged
+	return nil
+}
+
 // listIndex returns the entries of the index with their flags. They are remembered
 // with the file's contents, but for a sparse checkout: there git clears flags of
 // files that it finds after all.
@@ -275,10 +305,9 @@ func (v *view) listIndex(index string, conf config) (string, error) {
 	return v.remembered(contents(index), "ls-files", "-z", "-v", "--sparse"), nil
 }
 
-// ageIndex copies the index to a file that is older than any file it lists, and
-// returns that; "" if there is no index file. Second 1: git takes a time of 0 to
-// mean that the time is not known.
-func (o *Oracle) ageIndex(index string) (string, error) {
+// copyIndex copies the index to a file with the given time, and returns that; "" if
+// there is no index file.
+func (o *Oracle) copyIndex(index string, at time.Time) (string, error) {
 	data, err := os.ReadFile(index)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
@@ -290,7 +319,7 @@ func (o *Oracle) ageIndex(index string) (string, error) {
 	if err := os.WriteFile(copied, data, 0o600); err != nil {
 		return "", err
 	}
-	return copied, os.Chtimes(copied, time.Unix(1, 0), time.Unix(1, 0))
+	return copied, os.Chtimes(copied, at, at)
 }
 
 // readStatus reads the output of git status --porcelain=v2 -z (git-status(1)).
