@@ -45,10 +45,7 @@ picture: build ## draw docs/prompt.svg from a real shell
 install: ## install under PREFIX (~/.local): bin, libexec/gust, share/gust
 	@GO='$(GO)' QUIET='$(QUIET)' scripts/install '$(prefix)'
 
-unpicture: build ## draw docs/prompt.svg from a real shell
-	@scripts/picture build >build/prompt.svg && mv build/prompt.svg docs/prompt.svg
-
-install: ## remove what make install put under PREFIX
+uninstall: ## remove what make install put under PREFIX
 	@scripts/install --remove '$(prefix)'
 
 clean: ## remove ./build
