@@ -111,7 +111,7 @@ import ("unsafe"; "golang.org/x/sys/unix"; "gust/internal/pure/oid")
 func f() { _ = unsafe.Pointer(nil); _ = unix.EINTR; _ = oid.ID{} }
 `,
 	"internal/format/index/index.go":        "// Package index reads indexes.\npackage index\n\nimport \"gust/internal/format/chunk\"\n\n// Read reads.\nfunc Read() { chunk.Next() }\n",
-	"internal/format/chunk/chunk.go":        "// Package chunk reads chunks.\npackage chunk\n\n// Next steps.\nfunc Next() {}\n",
+	"internal/format/chunk/chunk.go":        "// Package chunk reads chunks.\npackage chunk\n\n// Next steps.\n//\n// Hot path: always. Costs a stat.\nfunc Next() {}\n",
 	"internal/rules/ignore/ignore.go":       "// Package ignore holds rules.\npackage ignore\n",
 	"internal/history/revwalk/walk.go":      "// Package revwalk walks.\npackage revwalk\n",
 	"internal/history/revwalk/race_test.go": "//go:build race\n\npackage revwalk\n",
@@ -219,6 +219,7 @@ func TestPlantedFaults(t *testing.T) {
 		{"broken-promise", "promises", one("internal/pure/oid/oid_test.go", "-"), "Append promises not to allocate, but no TestAppendAllocs or TestIDAppendAllocs counts"},
 		{"test-that-counts-nothing", "promises", one("internal/pure/oid/oid_test.go", "package oid\n\nimport \"testing\"\n\nfunc TestIDAppendAllocs(t *testing.T) {}\n"), "Append promises not to allocate"},
 		{"promise-of-a-function", "promises", one("internal/format/chunk/hot.go", "package chunk\n\n// step steps.\n//\n// Hot path: always. Does not allocate.\nfunc step() {}\n"), "no TestStepAllocs counts"},
+		{"later-promise", "promises", one("internal/format/chunk/hot.go", "package chunk\n\n// step steps.\n//\n// Hot path: always. One stat each. Does not\n// allocate.\nfunc step() {}\n"), "no TestStepAllocs counts"},
 		{"half-a-promise", "promises", one("internal/format/chunk/hot.go", "package chunk\n\n// step steps.\n//\n// Hot path: always.\nfunc step() {}\n"), "cut short"},
 
 		{"stale-path", "docs", one("docs/protocol.md", "See `format/midx`.\n"), "docs/protocol.md: names 'format/midx'"},
