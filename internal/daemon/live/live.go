@@ -100,19 +100,19 @@ func (s *State) Query(ctx context.Context, q Request) (*summary.Summary, error) 
 func (k *kept) open(loc repo.Location, env repo.Env) (*status.Repo, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.repo != nil && k.repo.Unchanged() {
+		return k.repo, nil
+	}
+	r, err := repo.Open(loc, env)
+	if err == nil && r.WorkTree != "" && k.repo != nil && k.repo.Reload(r) {
+		return k.repo, nil
+	}
 	if k.repo != nil {
-		if k.repo.Unchanged() {
-			return k.repo, nil
-		}
 		k.repo.Close()
 		k.repo = nil
 	}
-	r, err := repo.Open(loc, env)
-	if err != nil {
+	if err != nil || r.WorkTree == "" {
 		return nil, err
-	}
-	if r.WorkTree == "" {
-		return nil, nil
 	}
 	opened, err := status.New(r)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"gust/internal/pure/object"
 	"gust/internal/pure/oid"
 	"gust/internal/repo"
+	"gust/internal/rules/filter"
 	"gust/internal/worktree/scan"
 )
 
@@ -19,12 +20,17 @@ type backend struct {
 	s         *Repo
 	ix        *index.Index
 	untracked scan.UntrackedMode // of the superproject
+	filters   filter.Settings    // s.filters with a Runner for this scan
 
-	mu sync.Mutex // guards s.subs and the submodules in it
+	subs sync.Mutex // guards s.subs and the submodules in it
+	mu   sync.Mutex // guards s.comparers
 }
 
 func (s *Repo) backend(untracked scan.UntrackedMode) (*backend, error) {
-	b := &backend{s: s, ix: s.ix, untracked: untracked}
+	b := &backend{s: s, ix: s.ix, untracked: untracked, filters: *s.filters}
+	if len(b.filters.Drivers) > 0 {
+		b.filters.Runner = filter.NewRunner(s.r.WorkTree, filterEnv(s.r.Env))
+	}
 	key := ""
 	i, ok := s.ix.Find(".gitmodules")
 	if ok {
@@ -35,6 +41,13 @@ func (s *Repo) backend(untracked scan.UntrackedMode) (*backend, error) {
 		return nil, fmt.Errorf("cannot read .gitmodules: %w", err)
 	}
 	return b, nil
+}
+
+// close ends the filter commands that were started.
+func (b *backend) close() {
+	if b.filters.Runner != nil {
+		b.filters.Runner.Close()
+	}
 }
 
 // ReadBlob returns the content of entry i's blob.
@@ -65,8 +78,8 @@ func (s *sub) close() {
 
 // SubmoduleModified reports whether git status lists the submodule at entry i.
 func (b *backend) SubmoduleModified(ctx context.Context, i int, path string, missing bool) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.subs.Lock()
+	defer b.subs.Unlock()
 	ignore := b.s.modules.Ignore(b.s.r, path, b.s.settings.ignoreSubs)
 	if gi, ok := b.ix.Find(".gitmodules"); ok && b.ix.Entries[gi].Stage() != 0 {
 		ignore = submodule.All // Git cannot tell what an unmerged .gitmodules says

@@ -2,31 +2,130 @@ package status
 
 import (
 	"context"
-	"io"
+	"os"
+	"strings"
 
+	"gust/internal/format/config"
 	"gust/internal/pure/object"
-	"gust/internal/pure/oid"
+	"gust/internal/repo"
+	"gust/internal/rules/attr"
+	"gust/internal/rules/filter"
+	"gust/internal/worktree/content"
 	"gust/internal/worktree/scan"
 )
 
-// contentKey identifies the settings that decide how content is cleaned.
-func (b *backend) contentKey() any { return 0 }
-
-// Same reports whether a file is the content that its entry names.
-func (b *backend) Same(ctx context.Context, f *scan.File) (bool, error) {
-	id := b.ix.ID(f.Entry)
-	if object.Mode(b.ix.Entries[f.Entry].Mode) == object.ModeSymlink {
-		target, err := f.Dir.Readlink(f.NameZ, string(f.Path))
-		return oid.Hash(id.Algo(), "blob", []byte(target)) == id, err
+// readFilters returns the conversions that r's configuration asks for, without a
+// Runner.
+func readFilters(r *repo.Repository) (*filter.Settings, error) {
+	s := &filter.Settings{Drivers: make(map[string]filter.Driver)}
+	if v, ok := r.Config.Get("core.autocrlf"); ok && strings.EqualFold(v, "input") {
+		s.AutoCRLF = filter.AutoInput
+	} else if on, _, err := r.Config.Bool("core.autocrlf"); err != nil {
+		return nil, err
+	} else if on {
+		s.AutoCRLF = filter.AutoTrue
 	}
-	file, err := f.Dir.OpenFile(f.NameZ, string(f.Path))
+	trustAll, err := trustsFilters(r.Config)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer file.Close()
-	h := oid.NewHasher(id.Algo(), "blob", f.Stat.Size)
-	if _, err := io.Copy(h, file); err != nil {
-		return false, err
+	for _, name := range r.Config.Subsections("filter") {
+		key := "filter." + name + "."
+		clean, hasClean := r.Config.Entry(key + "clean")
+		process, hasProcess := r.Config.Entry(key + "process")
+		required, _, err := r.Config.Bool(key + "required")
+		if err != nil {
+			return nil, err
+		}
+		s.Drivers[name] = filter.Driver{
+			Clean: clean.Value, Process: process.Value, Required: required,
+			// A command that came with the repository is not run by a prompt.
+			Trusted: trustAll || (!hasClean || clean.Scope.Protected()) && (!hasProcess || process.Scope.Protected()),
+		}
 	}
-	return h.Sum() == id, ctx.Err()
+	return s, nil
+}
+
+// trustsFilters reads gust.trustFilters, which only protected configuration may
+// set.
+func trustsFilters(c *config.Config) (bool, error) {
+	trust := false
+	for _, e := range c.Entries("gust.trustFilters") {
+		if !e.Scope.Protected() {
+			continue
+		}
+		v, ok := config.ParseBool(e.Value)
+		if !ok && !e.NoValue {
+			return false, &config.ValueError{Entry: e, Problem: "not a boolean"}
+		}
+		trust = v || e.NoValue
+	}
+	return trust, nil
+}
+
+// A comparer compares the content of one file at a time.
+type comparer struct {
+	content *content.Comparer
+	file    *scan.File // the one at hand
+	query   *attr.Query
+	values  []attr.Value
+}
+
+func (s *Repo) newComparer() *comparer {
+	c := &comparer{query: filter.NewQuery()}
+	c.content = content.New(s.r.Algo, content.Files{
+		Open:     func(nameZ string) (*os.File, error) { return c.file.Dir.OpenFile(nameZ, string(c.file.Path)) },
+		Readlink: func(nameZ string) (string, error) { return c.file.Dir.Readlink(nameZ, string(c.file.Path)) },
+	})
+	return c
+}
+
+// Same reports whether a file, once cleaned, is the content that its entry names.
+func (b *backend) Same(ctx context.Context, f *scan.File) (bool, error) {
+	c := b.takeComparer()
+	defer b.putComparer(c)
+	c.file = f
+	c.values = f.Attrs.Lookup(f.Path, c.query, c.values[:0])
+	e := &b.ix.Entries[f.Entry]
+	return c.content.Same(ctx, content.Entry{ID: b.ix.ID(f.Entry), Size: e.Size}, &content.File{
+		Name: f.NameZ, Path: string(f.Path), Size: f.Stat.Size,
+		Symlink: object.Mode(e.Mode) == object.ModeSymlink && f.Stat.IsSymlink(),
+		Plan:    b.filters.Plan(c.values),
+		Indexed: func() ([]byte, error) { return b.ReadBlob(f.Entry) },
+	})
+}
+
+func (b *backend) takeComparer() *comparer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n := len(b.s.comparers); n > 0 {
+		c := b.s.comparers[n-1]
+		b.s.comparers = b.s.comparers[:n-1]
+		return c
+	}
+	return b.s.newComparer()
+}
+
+func (b *backend) putComparer(c *comparer) {
+	c.file = nil
+	b.mu.Lock()
+	b.s.comparers = append(b.s.comparers, c)
+	b.mu.Unlock()
+}
+
+// filterEnv returns the environment of a filter command: this process's own with
+// Git's variables as the client has them.
+func filterEnv(env repo.Env) []string {
+	var vars []string
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); !strings.HasPrefix(name, "GIT_") {
+			if _, ok := env[name]; !ok {
+				vars = append(vars, v)
+			}
+		}
+	}
+	for name, value := range env {
+		vars = append(vars, name+"="+value)
+	}
+	return vars
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 	"gust/internal/pure/oid"
 	"gust/internal/pure/summary"
 	"gust/internal/repo"
+	"gust/internal/rules/filter"
 	"gust/internal/store/odb"
 	"gust/internal/store/refs"
 	"gust/internal/worktree/scan"
@@ -55,6 +57,7 @@ type Repo struct {
 
 	r        *repo.Repository
 	settings settings
+	filters  *filter.Settings // its identity stands for the settings in it
 	db       *odb.DB
 	files    ruleFiles
 	modules  submodule.Modules
@@ -62,7 +65,9 @@ type Repo struct {
 
 	ix   *index.Index
 	tree *scan.Tree
-	full *fullIndex // the expanded form of a sparse ix, once it was needed
+
+	comparers []*comparer // that no scan uses
+	full      *fullIndex  // the expanded form of a sparse ix, once it was needed
 
 	history history
 	staged  stagedCache
@@ -70,16 +75,42 @@ type Repo struct {
 
 // New returns a Repo for r, which has a working tree. Close it.
 func New(r *repo.Repository) (*Repo, error) {
-	s := &Repo{r: r, subs: make(map[string]*sub)}
-	var err error
-	if s.settings, err = readSettings(r); err != nil {
+	s := &Repo{subs: make(map[string]*sub)}
+	if err := s.configure(r); err != nil {
 		return nil, err
 	}
+	var err error
 	s.db, err = odb.Open(odb.Options{ObjectDir: r.ObjectDir, Alternates: r.Alternates, Algo: r.Algo})
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the objects of '%s': %w", r.GitDir, err)
 	}
 	return s, nil
+}
+
+// configure makes s one for r.
+func (s *Repo) configure(r *repo.Repository) error {
+	settings, err := readSettings(r)
+	if err != nil {
+		return err
+	}
+	filters, err := readFilters(r)
+	if err != nil {
+		return err
+	}
+	s.r, s.settings, s.filters = r, settings, filters
+	s.history.walker = nil // core.commitGraph may be another
+	return nil
+}
+
+// Reload makes s one for r, the same repository with another configuration, and
+// keeps what does not depend on that. ok is false if another Repo must be made.
+func (s *Repo) Reload(r *repo.Repository) (ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.r
+	same := r.GitDir == o.GitDir && r.CommonDir == o.CommonDir && r.WorkTree == o.WorkTree && r.IndexPath == o.IndexPath &&
+		r.ObjectDir == o.ObjectDir && slices.Equal(r.Alternates, o.Alternates) && r.Algo == o.Algo && r.RefFormat == o.RefFormat
+	return same && s.configure(r) == nil
 }
 
 // Close releases what s holds. It waits for an answer in progress.
@@ -224,7 +255,8 @@ func (s *Repo) scan(ctx context.Context, o scan.Options) (scan.Result, error) {
 	if err != nil {
 		return scan.Result{}, err
 	}
-	o.ContentKey = back.contentKey()
+	defer back.close()
+	o.ContentKey = s.filters
 	ix := s.ix
 	if s.full != nil {
 		ix = s.full.ix
@@ -271,7 +303,8 @@ func (s *Repo) countStaged(ctx context.Context, limit int, sum *summary.Summary)
 	c := &s.staged
 	tree := s.history.tree(s.r.Algo)
 	if c.ix != s.ix || c.tree != tree || c.gen != s.history.gen || c.limit != limit {
-		counts, err := treediff.Index(ctx, s.db, tree, s.ix, treediff.Options{Limit: max(limit, 0)})
+		_, replaced := s.history.replaced[tree]
+		counts, err := treediff.Index(ctx, s.db, tree, s.ix, treediff.Options{Limit: max(limit, 0), RootReplaced: replaced})
 		if err != nil {
 			return err
 		}

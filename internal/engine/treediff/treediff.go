@@ -27,6 +27,10 @@ type Counts struct {
 // Options limit a comparison. The zero value has no limit.
 type Options struct {
 	Limit int // stop when that many changes were counted; 0 or less: never
+	// RootReplaced says that refs/replace has another object for the tree itself, so
+	// that the cache tree's ID of the root says nothing. Git goes by the IDs of the
+	// trees below, replaced or not.
+	RootReplaced bool
 }
 
 // Index compares the tree with the given ID with ix and counts the paths that
@@ -36,7 +40,7 @@ type Options struct {
 //
 // Errors are those of reading objects, wrapped.
 func Index(ctx context.Context, objects objectReader, tree oid.ID, ix *index.Index, o Options) (Counts, error) {
-	d := differ{ctx: ctx, objects: objects, ix: ix, limit: o.Limit}
+	d := differ{ctx: ctx, objects: objects, ix: ix, limit: o.Limit, rootReplaced: o.RootReplaced}
 	err := d.dir(tree, 0, 0)
 	if err == errLimit {
 		err = nil
@@ -62,6 +66,8 @@ type differ struct {
 	ix      *index.Index
 	limit   int
 	counts  Counts
+
+	rootReplaced bool
 }
 
 func (d *differ) add(isNew, deleted bool) error {
@@ -101,7 +107,7 @@ func (d *differ) readTree(id oid.ID, depth int) ([]byte, error) {
 // dir compares a tree with directory n of the index.
 func (d *differ) dir(tree oid.ID, n, depth int) error {
 	dir := &d.ix.Dirs[n]
-	if dir.Tree >= 0 && d.ix.Trees[dir.Tree].ID == tree {
+	if prune := depth > 0 || !d.rootReplaced; prune && dir.Tree >= 0 && d.ix.Trees[dir.Tree].ID == tree {
 		return nil
 	}
 	data, err := d.readTree(tree, depth)

@@ -1,7 +1,10 @@
 package index
 
 import (
+	"bytes"
 	"hash/maphash"
+	"math"
+	"slices"
 	"strings"
 
 	"gust/internal/pure/object"
@@ -12,104 +15,107 @@ import (
 // craft two sets of names with one hash.
 var nameSeed = maphash.MakeSeed()
 
-// A builder turns the records of a file into the columns of an Index.
+// A builder turns entries, in order, into the columns of an Index.
 type builder struct {
 	algo  oid.Algo
 	ix    *Index
-	names strings.Builder
-	paths strings.Builder
-	open  []int // the directories that hold the entry before, from the root down
+	names []byte
+	paths []byte
+	open  []int  // the directories that hold the entry before, from the root down
+	last  []byte // the entry before's path
+	stage int    // … and stage
 }
 
-// build makes b.ix of f's records, which must be sorted.
-func (b *builder) build(f *fileData) error {
-	n := len(f.records)
-	b.ix = &Index{Algo: b.algo, Version: f.version, Sparse: f.sparse, Entries: make([]Entry, n), ids: make([]byte, 0, n*b.algo.Size())}
-	b.addDir(-1, "", 0)
-	for i := range f.records {
-		r := &f.records[i]
-		if err := b.checkOrder(f, i); err != nil {
-			return err
+func newBuilder(algo oid.Algo) *builder {
+	b := &builder{algo: algo, ix: &Index{Algo: algo}}
+	b.addDir(-1, nil, 0)
+	return b
+}
+
+// expect makes room for that many entries; 24 bytes are a long base name.
+func (b *builder) expect(entries int) {
+	b.ix.Entries = make([]Entry, 0, entries)
+	b.ix.ids = make([]byte, 0, entries*b.algo.Size())
+	b.names = make([]byte, 0, 24*entries)
+}
+
+// add takes the next entry. It is a sink.
+func (b *builder) add(e *Entry, id, path []byte, off int64) error {
+	i := len(b.ix.Entries)
+	if i > 0 {
+		switch c := bytes.Compare(b.last, path); {
+		case c > 0:
+			return corrupt(off, "entry '%s' is out of order", path)
+		case c == 0 && (b.stage >= e.Stage() || b.stage == 0):
+			return corrupt(off, "stages of '%s' are out of order", path)
+		case c == 0:
+			b.ix.Unmerged-- // one path, counted again below
 		}
-		path := r.path
-		if r.Mode == uint32(object.ModeTree) {
-			if !f.sparse || !strings.HasSuffix(path, "/") {
-				return corruptIn(f, r, "directory entry '%s' outside a sparse index", path)
-			}
-			path = path[:len(path)-1]
-		}
-		base := strings.LastIndexByte(path, '/') + 1
-		if !safePath(path) {
-			return corruptIn(f, r, "unsafe path '%s'", path)
-		}
-		d := b.enter(i, path[:max(base-1, 0)])
-		e := &b.ix.Entries[i]
-		*e = r.Entry
-		e.Dir, e.name = uint32(d), uint32(b.names.Len())
-		b.names.WriteString(path[base:])
-		b.names.WriteByte(0)
-		b.ix.ids = append(b.ix.ids, f.ids[r.id:int(r.id)+b.algo.Size()]...)
-		b.hashName(d, path[base:], e)
-		b.count(e, i == 0 || f.records[i-1].path != r.path)
 	}
+	b.last, b.stage = append(b.last[:0], path...), e.Stage()
+	if e.Mode == uint32(object.ModeTree) {
+		if len(path) == 0 || path[len(path)-1] != '/' {
+			return corrupt(off, "directory entry '%s' without a slash", path)
+		}
+		path = path[:len(path)-1]
+	}
+	base := bytes.LastIndexByte(path, '/') + 1
+	d := b.enter(i, path[:max(base-1, 0)])
+	if d < 0 || !safeName(path[base:]) {
+		return corrupt(off, "unsafe path '%s'", path)
+	}
+	if len(b.names)+len(path) >= math.MaxInt32 {
+		return corrupt(off, "paths are too long together")
+	}
+	e.Dir, e.name = uint32(d), uint32(len(b.names))
+	b.ix.Entries = append(b.ix.Entries, *e)
+	b.names = append(append(b.names, path[base:]...), 0)
+	b.ix.ids = append(b.ix.ids, id...)
+	b.hashName(d, path[base:], e)
+	b.count(e)
+	return nil
+}
+
+// finish returns the index of all entries, with what f says beside them.
+func (b *builder) finish(f *fileData) *Index {
 	for len(b.open) > 0 {
-		b.leave(n)
+		b.leave(len(b.ix.Entries))
 	}
-	b.ix.names, b.ix.paths = b.names.String(), b.paths.String()
+	ix := b.ix
+	ix.names, ix.paths = string(b.names), string(b.paths)
+	ix.Version, ix.Sparse, ix.Split = f.version, f.sparse, f.link != nil
+	st := f.source.sig.Stat()
+	ix.MtimeSec, ix.MtimeNsec = st.MtimeSec, st.MtimeNsec
 	b.index()
-	b.ix.attachTrees(f.trees)
-	return nil
+	ix.attachTrees(f.trees)
+	return ix
 }
 
-func corruptIn(f *fileData, r *record, format string, args ...any) error {
-	err := corrupt(r.off, format, args...).(*object.CorruptError)
-	err.Path = f.source.path
-	return err
-}
-
-// checkOrder refuses entries that are not in strictly ascending order, and a
-// merged entry beside unmerged ones.
-func (b *builder) checkOrder(f *fileData, i int) error {
-	if i == 0 {
-		return nil
+// safeName reports whether name is one component of a path below the root. Git
+// never writes another, and a scan must not leave the tree.
+func safeName(name []byte) bool {
+	switch len(name) {
+	case 0:
+		return false
+	case 1:
+		return name[0] != '.'
+	case 2:
+		return name[0] != '.' || name[1] != '.'
 	}
-	prev, cur := &f.records[i-1], &f.records[i]
-	switch c := strings.Compare(prev.path, cur.path); {
-	case c > 0:
-		return corruptIn(f, cur, "entry '%s' is out of order", cur.path)
-	case c == 0 && (prev.Stage() >= cur.Stage() || prev.Stage() == 0):
-		return corruptIn(f, cur, "stages of '%s' are out of order", cur.path)
-	}
-	return nil
-}
-
-// safePath reports whether each component of path names something below the
-// root. Git never writes another path, and a scan must not leave the tree.
-func safePath(path string) bool {
-	for rest := path; ; {
-		c, after, more := strings.Cut(rest, "/")
-		if c == "" || c == "." || c == ".." {
-			return false
-		}
-		if !more {
-			return true
-		}
-		rest = after
-	}
+	return true
 }
 
 // enter makes dir the innermost open directory before entry i and returns its
-// number.
-func (b *builder) enter(i int, dir string) int {
-	paths := b.paths.String() // shares the builder's memory: no copy
+// number; a negative one if dir is unsafe.
+func (b *builder) enter(i int, dir []byte) int {
 	for {
 		d := b.open[len(b.open)-1]
 		x := &b.ix.Dirs[d]
-		open := paths[x.path : x.path+x.pathLen]
-		if open == dir {
+		open := b.paths[x.path : x.path+x.pathLen]
+		if bytes.Equal(open, dir) {
 			return d
 		}
-		if open == "" || strings.HasPrefix(dir, open) && dir[len(open)] == '/' {
+		if len(open) == 0 || len(dir) > len(open) && dir[len(open)] == '/' && bytes.HasPrefix(dir, open) {
 			break
 		}
 		b.leave(i)
@@ -123,24 +129,26 @@ func (b *builder) enter(i int, dir string) int {
 		if from > 0 {
 			from++
 		}
-		end := strings.IndexByte(dir[from:], '/')
+		end := bytes.IndexByte(dir[from:], '/')
 		if end < 0 {
 			end = len(dir)
 		} else {
 			end += from
 		}
-		b.ix.Dirs[d].Names += mix(maphash.String(nameSeed, dir[from:end]), 1)
+		if !safeName(dir[from:end]) {
+			return -1
+		}
+		b.ix.Dirs[d].Names += mix(maphash.Bytes(nameSeed, dir[from:end]), 1)
 		b.addDir(d, dir[:end], from)
 		b.ix.Dirs[len(b.ix.Dirs)-1].First = i
 	}
 }
 
-func (b *builder) addDir(parent int, path string, base int) {
+func (b *builder) addDir(parent int, path []byte, base int) {
 	b.open = append(b.open, len(b.ix.Dirs))
 	b.ix.Dirs = append(b.ix.Dirs, Directory{Parent: parent, Tree: -1,
-		path: uint32(b.paths.Len()), pathLen: uint32(len(path)), base: uint32(base)})
-	b.paths.WriteString(path)
-	b.paths.WriteByte(0)
+		path: uint32(len(b.paths)), pathLen: uint32(len(path)), base: uint32(base)})
+	b.paths = append(append(b.paths, path...), 0)
 }
 
 // leave closes the innermost open directory before entry i.
@@ -152,12 +160,12 @@ func (b *builder) leave(i int) {
 
 // hashName adds a name to its directory's hash. A submodule or sparse directory
 // is another name than a file: it hides a directory of the working tree.
-func (b *builder) hashName(d int, name string, e *Entry) {
+func (b *builder) hashName(d int, name []byte, e *Entry) {
 	kind := uint64(2)
 	if m := object.Mode(e.Mode); m == object.ModeGitlink || m == object.ModeTree {
 		kind = 3
 	}
-	b.ix.Dirs[d].Names += mix(maphash.String(nameSeed, name), kind)
+	b.ix.Dirs[d].Names += mix(maphash.Bytes(nameSeed, name), kind)
 }
 
 // mix spreads h so that sums of such values keep their bits apart.
@@ -167,8 +175,8 @@ func mix(h, kind uint64) uint64 {
 	return h ^ h>>29
 }
 
-func (b *builder) count(e *Entry, firstOfPath bool) {
-	if e.Stage() != 0 && firstOfPath {
+func (b *builder) count(e *Entry) {
+	if e.Stage() != 0 {
 		b.ix.Unmerged++
 	}
 	if e.Flags&SkipWorktree != 0 {
@@ -202,6 +210,13 @@ func (b *builder) index() {
 		d := ix.Entries[i].Dir
 		ix.files[next[d]] = uint32(i)
 		next[d]++
+	}
+	if ix.Sparse {
+		// A sparse directory stands where its path with a slash belongs, but is looked
+		// for by its name.
+		for d := range ix.Dirs {
+			slices.SortStableFunc(ix.Files(d), func(a, b uint32) int { return strings.Compare(ix.Name(int(a)), ix.Name(int(b))) })
+		}
 	}
 	copy(next, ix.kidsOf)
 	for d := 1; d < len(ix.Dirs); d++ {

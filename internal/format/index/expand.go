@@ -18,7 +18,7 @@ const maxExpanded = 1 << 27
 // as skip-worktree entries that were never looked at. readTree returns the content
 // of a tree object; its errors are returned as they are.
 func (ix *Index) Expand(readTree func(oid.ID) ([]byte, error)) (*Index, error) {
-	x := expander{read: readTree, f: &fileData{version: ix.Version}, algo: ix.Algo}
+	x := expander{read: readTree, b: newBuilder(ix.Algo), algo: ix.Algo}
 	for i := range ix.Entries {
 		path := string(ix.AppendPath(nil, i))
 		if ix.IsSparseDir(i) {
@@ -27,27 +27,27 @@ func (ix *Index) Expand(readTree func(oid.ID) ([]byte, error)) (*Index, error) {
 			}
 			continue
 		}
-		x.add(ix.Entries[i], path, ix.RawID(i))
+		if err := x.add(ix.Entries[i], path, ix.RawID(i)); err != nil {
+			return nil, err
+		}
 	}
-	b := builder{algo: ix.Algo}
-	if err := b.build(x.f); err != nil {
-		return nil, fmt.Errorf("cannot expand sparse index: %w", err)
-	}
-	b.ix.MtimeSec, b.ix.MtimeNsec, b.ix.Split = ix.MtimeSec, ix.MtimeNsec, ix.Split
-	b.ix.sources = ix.sources
-	return b.ix, nil
+	full := x.b.finish(&fileData{version: ix.Version})
+	full.MtimeSec, full.MtimeNsec, full.Split = ix.MtimeSec, ix.MtimeNsec, ix.Split
+	full.sources = ix.sources
+	return full, nil
 }
 
 type expander struct {
 	read func(oid.ID) ([]byte, error)
-	f    *fileData
+	b    *builder
 	algo oid.Algo
 }
 
-func (x *expander) add(e Entry, path string, id []byte) {
-	r := record{Entry: e, path: path, id: uint32(len(x.f.ids))}
-	x.f.ids = append(x.f.ids, id...)
-	x.f.records = append(x.f.records, r)
+func (x *expander) add(e Entry, path string, id []byte) error {
+	if err := x.b.add(&e, id, []byte(path), 0); err != nil {
+		return fmt.Errorf("cannot expand sparse index: %w", err)
+	}
+	return nil
 }
 
 func (x *expander) tree(dir string, id oid.ID, depth int) error {
@@ -75,9 +75,12 @@ func (x *expander) tree(dir string, id oid.ID, depth int) error {
 			}
 			continue
 		}
-		if len(x.f.records) >= maxExpanded {
+		if len(x.b.ix.Entries) >= maxExpanded {
 			return fmt.Errorf("tree %s holds too many files", id)
 		}
-		x.add(Entry{Mode: uint32(te.Mode.Canonical()), Flags: SkipWorktree}, path, te.ID.Raw())
+		err = x.add(Entry{Mode: uint32(te.Mode.Canonical()), Flags: SkipWorktree}, path, te.ID.Raw())
+		if err != nil {
+			return err
+		}
 	}
 }

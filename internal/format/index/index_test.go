@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -251,19 +252,23 @@ func TestParseDamaged(t *testing.T) {
 }
 
 func parseAll(data []byte, algo oid.Algo) (*Index, error) {
-	f := &fileData{}
-	if err := f.parse(data, algo, true); err != nil {
-		return nil, err
-	}
-	if f.link != nil {
-		base := &fileData{}
-		var err error
-		if f.records, err = f.merge(base); err != nil {
-			return nil, err
+	b := newBuilder(algo)
+	f := &fileData{algo: algo, sink: b.add}
+	err := f.parse(data)
+	if err == errSplit {
+		f = &fileData{algo: algo, collects: true}
+		if err = f.parse(data); err == nil && f.link != nil {
+			err = f.over(slices.Clone(f.records))
+		}
+		b = newBuilder(algo)
+		for i := 0; i < len(f.records) && err == nil; i++ {
+			err = b.add(&f.records[i].Entry, f.records[i].id, f.records[i].path, 0)
 		}
 	}
-	b := builder{algo: algo}
-	return b.ix, b.build(f)
+	if err != nil {
+		return nil, err
+	}
+	return b.finish(f), nil
 }
 
 func FuzzParse(f *testing.F) {

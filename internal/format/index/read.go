@@ -24,45 +24,50 @@ const maxSize = 1 << 31
 // break gitformat-index(5) are reported as an *object.CorruptError carrying the
 // offset. As Git does, Read does not verify the trailing hash.
 func Read(path, shared string, algo oid.Algo) (*Index, error) {
-	b := builder{algo: algo}
-	file, err := readFile(path, algo, true)
+	b := newBuilder(algo)
+	f := fileData{algo: algo, sink: b.add, expect: b.expect}
+	err := f.read(path)
+	sources := []source{f.source}
+	if err == errSplit {
+		f = fileData{algo: algo, collects: true}
+		if err = f.read(path); err == nil && f.link == nil {
+			err = corruptAt(path, headerSize, "an entry without a path")
+		}
+		sources[0] = f.source
+		if err == nil && !f.link.base.IsNull() {
+			var base source
+			base, err = f.merge(filepath.Join(shared, "sharedindex."+f.link.base.String()))
+			sources = append(sources, base)
+		}
+		b = newBuilder(algo)
+		for i := 0; i < len(f.records) && err == nil; i++ {
+			r := &f.records[i]
+			if err = b.add(&r.Entry, r.id, r.path, r.off); err != nil {
+				err.(*object.CorruptError).Path = path
+			}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	sources := []source{file.source}
-	if file.link == nil || file.link.base.IsNull() {
-		if file.link != nil && len(file.overlay) > 0 {
-			file.records = append(file.records, file.overlay...)
-		}
-	} else {
-		base, err := readFile(filepath.Join(shared, "sharedindex."+file.link.base.String()), algo, false)
-		if err != nil {
-			return nil, err
-		}
-		if base.source.sig.Absent() {
-			return nil, fmt.Errorf("index '%s' names a shared index that is missing: '%s'", path, base.source.path)
-		}
-		sources = append(sources, base.source)
-		if file.records, err = file.merge(base); err != nil {
-			return nil, err
-		}
-	}
-	if err := b.build(file); err != nil {
-		return nil, err
-	}
-	st := file.source.sig.Stat()
-	b.ix.MtimeSec, b.ix.MtimeNsec = st.MtimeSec, st.MtimeNsec
-	b.ix.Split = file.link != nil
-	b.ix.sources = sources
-	return b.ix, nil
+	ix := b.finish(&f)
+	ix.sources = sources
+	return ix, nil
 }
 
-// A record is one entry as it stands in a file.
+// A sink takes entries in the order of the file. It keeps neither slice. Its
+// errors are *object.CorruptErrors without a path.
+type sink func(e *Entry, id, path []byte, off int64) error
+
+// errSplit says that a file holds a split index: its entries are not all there
+// are, and must be collected first.
+var errSplit = errors.New("index is split")
+
+// A record is one collected entry.
 type record struct {
 	Entry
-	id   uint32 // offset of its object ID in fileData.ids
-	path string // aliases fileData.paths
-	off  int64  // where in the file, for errors
+	id, path []byte
+	off      int64 // where in the file, for errors
 }
 
 // A link is the content of the "link" extension: which entries of the shared
@@ -72,47 +77,50 @@ type link struct {
 	deleted, replace []uint32
 }
 
-// fileData is what one index file says.
+// fileData is what one index file says beside its entries, which go to sink.
 type fileData struct {
-	source  source
-	version int
-	records []record
-	overlay []record // of a split index: what it holds itself
-	ids     []byte
-	trees   []treeNode
-	sparse  bool
-	link    *link
-	sum     []byte // the trailing hash
+	algo     oid.Algo
+	sink     sink
+	expect   func(entries int) // told their number before the first one; may be nil
+	source   source
+	version  int
+	trees    []treeNode
+	sparse   bool
+	link     *link
+	collects bool
+	records  []record // where collects is set, instead of to the sink
 }
 
-func readFile(path string, algo oid.Algo, withLink bool) (*fileData, error) {
-	f := &fileData{source: source{path, filestat.Sign(path)}}
+// read reads the file at path. A missing one has no entries.
+func (f *fileData) read(path string) error {
+	f.source = source{path, filestat.Sign(path)}
+	f.version = 2
 	if f.source.sig.Absent() {
-		f.version = 2
-		return f, nil
+		return nil
 	}
 	m, err := mmap.Open(path)
 	if err != nil {
 		if filestat.IsAbsent(err) {
 			// It vanished since the stat: empty now, looked at again next time.
-			f.source.sig, f.version = filestat.Signature{}, 2
-			return f, nil
+			f.source.sig = filestat.Signature{}
+			return nil
 		}
-		return nil, fmt.Errorf("cannot read index '%s': %w", path, err)
+		return fmt.Errorf("cannot read index '%s': %w", path, err)
 	}
 	defer m.Close()
 	if int64(m.Size()) >= maxSize {
-		return nil, fmt.Errorf("cannot read index '%s': file too large", path)
+		return fmt.Errorf("cannot read index '%s': file too large", path)
 	}
-	err = m.Do(func(data []byte) error { return f.parse(data, algo, withLink) })
-	if err != nil {
-		var corrupt *object.CorruptError
-		if errors.As(err, &corrupt) {
-			corrupt.Path = path
-		}
-		return nil, err
+	err = m.Do(f.parse)
+	var bad *object.CorruptError
+	if errors.As(err, &bad) {
+		bad.Path = path
 	}
-	return f, nil
+	return err
+}
+
+func corruptAt(path string, off int64, problem string) error {
+	return &object.CorruptError{Path: path, Offset: off, Problem: problem}
 }
 
 func corrupt(off int64, format string, args ...any) error {
@@ -122,8 +130,9 @@ func corrupt(off int64, format string, args ...any) error {
 const headerSize = 12
 
 // parse reads a whole index file. data is not kept.
-func (f *fileData) parse(data []byte, algo oid.Algo, withLink bool) error {
-	if len(data) < headerSize+algo.Size() {
+func (f *fileData) parse(data []byte) error {
+	hash := f.algo.Size()
+	if len(data) < headerSize+hash {
 		return corrupt(int64(len(data)), "index file is too short")
 	}
 	if string(data[:4]) != "DIRC" {
@@ -134,16 +143,20 @@ func (f *fileData) parse(data []byte, algo oid.Algo, withLink bool) error {
 		return corrupt(4, "unknown index version %d", f.version)
 	}
 	count := int64(binary.BigEndian.Uint32(data[8:]))
-	body := data[:len(data)-algo.Size()]
-	f.sum = bytes.Clone(data[len(body):])
-	if minEntry := int64(statSize + algo.Size() + 2); count*minEntry > int64(len(body)) {
+	body := data[:len(data)-hash]
+	if minEntry := int64(statSize + hash + 2); count*minEntry > int64(len(body)) {
 		return corrupt(8, "%d index entries do not fit the file", count)
 	}
-	p := entryParser{f: f, data: body, off: headerSize, hash: algo.Size()}
-	if err := p.parse(int(count)); err != nil {
-		return err
+	if f.expect != nil {
+		f.expect(int(count))
 	}
-	return f.parseExtensions(body, p.off, algo, withLink)
+	p := entryParser{f: f, data: body, off: headerSize, hash: hash}
+	for range count {
+		if err := p.entry(); err != nil {
+			return err
+		}
+	}
+	return f.parseExtensions(body, p.off)
 }
 
 const statSize = 40
@@ -154,53 +167,24 @@ type entryParser struct {
 	off  int
 	hash int // bytes of an object ID
 	path []byte
+	e    Entry
 }
 
-// parse reads count entries. Paths are collected into one string, which the
-// records share.
-func (p *entryParser) parse(count int) error {
-	f := p.f
-	f.records = make([]record, count)
-	f.ids = make([]byte, 0, count*p.hash)
-	// Paths are collected first: a string made of each would be an allocation for
-	// each. In version 4 they are longer than the file says; append grows.
-	arena := make([]byte, 0, len(p.data)-p.off-min(count*(statSize+p.hash), len(p.data)-p.off))
-	ends := make([]uint32, count)
-	for i := range f.records {
-		if err := p.entry(&f.records[i]); err != nil {
-			return err
-		}
-		arena = append(arena, p.path...)
-		if int64(len(arena)) >= maxSize {
-			return corrupt(int64(p.off), "paths too long")
-		}
-		ends[i] = uint32(len(arena))
-	}
-	paths, start := string(arena), uint32(0)
-	for i := range f.records {
-		f.records[i].path = paths[start:ends[i]]
-		start = ends[i]
-	}
-	return nil
-}
-
-// entry reads one entry; p.path is its path.
-func (p *entryParser) entry(r *record) error {
+// entry reads one entry and hands it to the sink.
+func (p *entryParser) entry() error {
 	start := p.off
 	fixed := statSize + p.hash + 2
 	if len(p.data)-p.off < fixed {
 		return corrupt(int64(start), "index ends inside an entry")
 	}
-	d := p.data[p.off:]
-	r.off = int64(start)
+	d := p.data[p.off : p.off+fixed]
+	r := &p.e
 	r.CtimeSec, r.CtimeNsec = binary.BigEndian.Uint32(d), binary.BigEndian.Uint32(d[4:])
 	r.MtimeSec, r.MtimeNsec = binary.BigEndian.Uint32(d[8:]), binary.BigEndian.Uint32(d[12:])
 	r.Dev, r.Ino = binary.BigEndian.Uint32(d[16:]), binary.BigEndian.Uint32(d[20:])
 	r.Mode = binary.BigEndian.Uint32(d[24:])
 	r.UID, r.GID = binary.BigEndian.Uint32(d[28:]), binary.BigEndian.Uint32(d[32:])
 	r.Size = binary.BigEndian.Uint32(d[36:])
-	r.id = uint32(len(p.f.ids))
-	p.f.ids = append(p.f.ids, d[statSize:statSize+p.hash]...)
 	flags := binary.BigEndian.Uint16(d[statSize+p.hash:])
 	p.off += fixed
 	r.Flags = Flags(flags >> 12 & 3)
@@ -226,10 +210,24 @@ func (p *entryParser) entry(r *record) error {
 			r.Flags |= IntentToAdd
 		}
 	}
+	var err error
 	if p.f.version == 4 {
-		return p.compressedPath(start)
+		err = p.compressedPath()
+	} else {
+		err = p.plainPath(start, int(flags&0xfff))
 	}
-	return p.plainPath(start, int(flags&0xfff))
+	if err != nil {
+		return err
+	}
+	id := d[statSize : statSize+p.hash]
+	if p.f.collects {
+		p.f.records = append(p.f.records, record{*r, bytes.Clone(id), bytes.Clone(p.path), int64(start)})
+		return nil
+	}
+	if len(p.path) == 0 {
+		return errSplit // nothing but a replacement in a split index has no path
+	}
+	return p.f.sink(r, id, p.path, int64(start))
 }
 
 // plainPath reads the path of a version 2 or 3 entry and the padding behind it.
@@ -246,7 +244,7 @@ func (p *entryParser) plainPath(start, declared int) error {
 	if size > len(p.data)-start {
 		return corrupt(int64(start), "index ends inside an entry")
 	}
-	p.path = append(p.path[:0], rest[:n]...)
+	p.path = rest[:n:n]
 	if bytes.IndexByte(p.path, 0) >= 0 || p.data[p.off+n] != 0 {
 		return corrupt(int64(p.off), "path length does not match the path")
 	}
@@ -255,7 +253,7 @@ func (p *entryParser) plainPath(start, declared int) error {
 }
 
 // compressedPath reads the path of a version 4 entry.
-func (p *entryParser) compressedPath(start int) error {
+func (p *entryParser) compressedPath() error {
 	strip, n := offsetVarint(p.data[p.off:])
 	if n == 0 || strip > uint64(len(p.path)) {
 		return corrupt(int64(p.off), "bad path prefix length")
@@ -287,7 +285,7 @@ func offsetVarint(b []byte) (v uint64, n int) {
 }
 
 // parseExtensions reads what follows the entries, which end at off.
-func (f *fileData) parseExtensions(body []byte, off int, algo oid.Algo, withLink bool) error {
+func (f *fileData) parseExtensions(body []byte, off int) error {
 	for len(body)-off >= 8 {
 		sig, size := string(body[off:off+4]), binary.BigEndian.Uint32(body[off+4:])
 		start := off + 8
@@ -298,11 +296,9 @@ func (f *fileData) parseExtensions(body []byte, off int, algo oid.Algo, withLink
 		var err error
 		switch sig {
 		case "TREE":
-			f.trees = parseTrees(ext, algo) // a damaged cache is no cache
+			f.trees = parseTrees(ext, f.algo) // a damaged cache is no cache
 		case "link":
-			if withLink {
-				err = f.parseLink(ext, int64(start), algo)
-			}
+			err = f.parseLink(ext, int64(start))
 		case "sdir":
 			f.sparse = true
 		default:
@@ -322,12 +318,17 @@ func (f *fileData) parseExtensions(body []byte, off int, algo oid.Algo, withLink
 	return nil
 }
 
-func (f *fileData) parseLink(ext []byte, off int64, algo oid.Algo) error {
-	if len(ext) < algo.Size() {
+// parseLink reads the link extension, which makes sense only over collected
+// entries.
+func (f *fileData) parseLink(ext []byte, off int64) error {
+	if !f.collects {
+		return errSplit
+	}
+	if len(ext) < f.algo.Size() {
 		return corrupt(off, "link extension is too short")
 	}
-	l := &link{base: oid.FromBytes(algo, ext)}
-	pos := algo.Size()
+	l := &link{base: oid.FromBytes(f.algo, ext)}
+	pos := f.algo.Size()
 	for _, dst := range []*[]uint32{&l.deleted, &l.replace} {
 		if pos == len(ext) {
 			break // Git leaves both out where nothing is deleted or replaced
@@ -343,6 +344,5 @@ func (f *fileData) parseLink(ext []byte, off int64, algo oid.Algo) error {
 		pos += n
 	}
 	f.link = l
-	f.overlay, f.records = f.records, nil
 	return nil
 }

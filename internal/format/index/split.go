@@ -1,62 +1,71 @@
 package index
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
-	"strings"
 
 	"gust/internal/pure/object"
 )
 
-// merge returns the entries of the split index f over its shared base, sorted.
+// merge makes f.records the entries of the split index f over its shared base at
+// path, sorted.
 //
 // Entries without a name replace, in order, the base's entries that the replace
 // bitmap names; the base's entries in the delete bitmap are gone; all other
 // entries are new (gitformat-index(5), "Split index").
-func (f *fileData) merge(base *fileData) ([]record, error) {
-	gone := make([]bool, len(base.records))
-	for i := range base.records {
-		base.records[i].id += uint32(len(f.ids))
+func (f *fileData) merge(path string) (source, error) {
+	base := fileData{algo: f.algo, collects: true}
+	if err := base.read(path); err != nil {
+		return base.source, err
 	}
-	f.ids = append(f.ids, base.ids...)
+	if base.source.sig.Absent() {
+		return base.source, fmt.Errorf("index '%s' names a shared index that is missing: '%s'", f.source.path, path)
+	}
+	return base.source, f.over(base.records)
+}
+
+// over puts f's records over those of base.
+func (f *fileData) over(base []record) error {
+	gone := make([]bool, len(base))
 	for _, pos := range f.link.deleted {
 		if int(pos) >= len(gone) {
-			return nil, f.corruptLink("deletes entry %d of %d", pos, len(gone))
+			return f.corruptLink("deletes entry %d of %d", pos, len(gone))
 		}
 		gone[pos] = true
 	}
-	added := f.overlay
+	added := f.records
 	for _, pos := range f.link.replace {
 		switch {
 		case int(pos) >= len(gone):
-			return nil, f.corruptLink("replaces entry %d of %d", pos, len(gone))
+			return f.corruptLink("replaces entry %d of %d", pos, len(gone))
 		case gone[pos]:
-			return nil, f.corruptLink("replaces the deleted entry %d", pos)
-		case len(added) == 0 || added[0].path != "":
-			return nil, f.corruptLink("has too few replacements, missing that of entry %d", pos)
+			return f.corruptLink("replaces the deleted entry %d", pos)
+		case len(added) == 0 || len(added[0].path) != 0:
+			return f.corruptLink("has too few replacements, missing that of entry %d", pos)
 		}
-		r := added[0]
-		r.path = base.records[pos].path
-		base.records[pos], added = r, added[1:]
+		added[0].path = base[pos].path
+		base[pos], added = added[0], added[1:]
 	}
-	merged := make([]record, 0, len(base.records)+len(added))
-	for i := range base.records {
+	merged := make([]record, 0, len(base)+len(added))
+	for i := range base {
 		if !gone[i] {
-			merged = append(merged, base.records[i])
+			merged = append(merged, base[i])
 		}
 	}
 	for i := range added {
-		if added[i].path == "" {
-			return nil, f.corruptLink("has an entry without a name that replaces nothing")
+		if len(added[i].path) == 0 {
+			return f.corruptLink("has an entry without a name that replaces nothing")
 		}
 	}
-	merged = append(merged, added...)
-	slices.SortStableFunc(merged, func(a, b record) int {
-		if c := strings.Compare(a.path, b.path); c != 0 {
+	f.records = append(merged, added...)
+	slices.SortStableFunc(f.records, func(a, b record) int {
+		if c := bytes.Compare(a.path, b.path); c != 0 {
 			return c
 		}
 		return a.Stage() - b.Stage()
 	})
-	return merged, nil
+	return nil
 }
 
 func (f *fileData) corruptLink(format string, args ...any) error {

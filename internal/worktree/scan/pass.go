@@ -269,6 +269,9 @@ func (p *pass) untrackedFound(d, count int) {
 // untrackedDir counts the untracked files in k, a directory in parent without an
 // index entry below it: as one, or each, as Options.Untracked says.
 func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
+	if k.hides && w.o.Untracked == UntrackedNormal {
+		return 0 // Git leaves out the name, which the index has
+	}
 	keep := len(w.path)
 	defer func() { w.path = w.path[:keep] }()
 	w.push(k.nameZ)
@@ -285,6 +288,9 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 	n := k.node
 	w.refresh(n, dir, -1, pn.out, pn.attrOut, false)
 	if n.hasGit && w.back.IsRepository(string(w.path)) {
+		if k.hides {
+			return 0
+		}
 		return 1
 	}
 	if !n.judged {

@@ -51,6 +51,7 @@ type node struct {
 type kid struct {
 	nameZ   string
 	dir     bool
+	hides   bool // a directory in the place of a file of the index
 	ignored bool
 	node    *node // of a directory that was looked into
 }
@@ -224,6 +225,9 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 	for k, i := range w.picked {
 		end := len(l.Name(i)) + 1
 		n.kids[k] = kid{nameZ: all[:end], dir: l.Kind(i) == dirlist.Directory}
+		if d >= 0 && n.kids[k].dir {
+			_, n.kids[k].hides = w.ix.FindFile(d, l.Name(i))
+		}
 		all = all[end:]
 		for len(old) > 0 && old[0].nameZ < n.kids[k].nameZ {
 			old = old[1:]
