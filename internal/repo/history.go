@@ -43,7 +43,8 @@ func (r *Repository) ParentOverrides() (*Overrides, error) {
 		}
 		o.sigs[i] = sig
 		for line := range strings.Lines(string(data)) {
-			if err := o.line(strings.TrimSpace(line), r.Algo, i == 0); err != nil {
+			err := o.line(strings.TrimSpace(line), r.Algo, i == 0)
+			if err != nil && i == 0 { // Git dies of a bad end, and passes over a bad graft
 				return nil, fmt.Errorf("bad line in '%s': %w", path, err)
 			}
 		}

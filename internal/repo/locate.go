@@ -87,8 +87,9 @@ func (l *locator) explicit(path string) (Location, error) {
 	if !filepath.IsAbs(abs) {
 		return Location{}, notFound(path, "GIT_DIR is not a path")
 	}
+	guess := "" // a .git file lies in its working tree
 	if target, err := readGitFile(abs); err == nil {
-		abs = target
+		guess, abs = filepath.Dir(abs), target
 	} else if !errors.Is(err, errNoGitFile) {
 		return Location{}, notFound(path, err.Error())
 	}
@@ -97,7 +98,9 @@ func (l *locator) explicit(path string) (Location, error) {
 	}
 	loc := Location{WorkTree: l.cwd}
 	if l.cwd == "" {
-		loc.WorkTree = guessWorkTree(abs)
+		if loc.WorkTree = guess; guess == "" {
+			loc.WorkTree = guessWorkTree(abs)
+		}
 	}
 	// Git sets this for the commands that it runs in a bare repository.
 	if implicit, ok := l.env["GIT_IMPLICIT_WORK_TREE"]; ok {

@@ -150,6 +150,9 @@ func (s *Repo) Summary(ctx context.Context, q Request) (*summary.Summary, error)
 	if sum.Stashes, err = s.r.Refs.StashCount(); err != nil {
 		return nil, err
 	}
+	if err := s.history.update(s.r, s.db); err != nil {
+		return nil, err
+	}
 	// What cannot be known is noted and told, and does not keep the rest back.
 	problem := s.past(ctx, head, sum, q.Limits.SummaryLen)
 	if problem != nil {
@@ -202,6 +205,9 @@ func (s *Repo) present(ctx context.Context, q Request, sum *summary.Summary) err
 		return err
 	}
 	sum.Unstaged, sum.UnstagedDeleted, sum.Untracked = res.Unstaged, res.Deleted, res.Untracked
+	if s.full != nil {
+		sum.IndexSize, sum.SkipWorktree, sum.AssumeUnchanged = len(s.full.ix.Entries), s.full.ix.SkipWorktree, s.full.ix.AssumeUnchanged
+	}
 	sum.SkipWorktree -= res.Present
 	return nil
 }
@@ -317,9 +323,6 @@ func (s *Repo) countStaged(ctx context.Context, limit int, sum *summary.Summary)
 // past fills in what depends on HEAD, refs and commits.
 func (s *Repo) past(ctx context.Context, head refs.Head, sum *summary.Summary, summaryLen int) error {
 	h := &s.history
-	if err := h.update(s.r, s.db); err != nil {
-		return err
-	}
 	if err := h.readHead(s.db, head.ID); err != nil {
 		return err
 	}

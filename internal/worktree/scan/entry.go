@@ -90,7 +90,9 @@ func (w *worker) skipped(i int, e *index.Entry, top level) bool {
 	if top.dir.StatName(&st, w.ix.NameZ(i)) != nil {
 		return true
 	}
-	w.present.Add(1)
+	if !w.early {
+		w.present.Add(1)
+	}
 	return false
 }
 

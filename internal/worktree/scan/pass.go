@@ -30,6 +30,7 @@ type pass struct {
 	trusts   bool   // the root's file system has exact directory times
 
 	wantUnstaged, wantUntracked  bool
+	wantPresent                  bool
 	unstaged, deleted, untracked atomic.Int64
 	present                      atomic.Int64
 	expand                       atomic.Bool
@@ -56,8 +57,8 @@ func (p *pass) untrackedWanted() bool {
 	return p.wantUntracked && (p.o.MaxUntracked < 0 || p.untracked.Load() < int64(p.o.MaxUntracked))
 }
 
-// done reports whether every limit is reached.
-func (p *pass) done() bool { return !p.unstagedWanted() && !p.untrackedWanted() }
+// done reports whether every limit is reached. Result.Present has no limit.
+func (p *pass) done() bool { return !p.unstagedWanted() && !p.untrackedWanted() && !p.wantPresent }
 
 func (p *pass) result() Result {
 	p.tree.dirty, p.tree.found = p.dirty, p.found
@@ -94,6 +95,7 @@ type worker struct {
 	names   []byte
 	path    []byte // of the directory being looked at
 	levels  []level
+	early   bool // looking at what the last scan found, before the pass proper
 }
 
 // A level is an open directory of the index.
@@ -224,7 +226,7 @@ func (w *worker) visit(d, hi int) int {
 	if w.untrackedWanted() {
 		w.countUntracked(d, top)
 	}
-	if w.unstagedWanted() {
+	if w.unstagedWanted() || w.wantPresent {
 		for _, i := range w.ix.Files(d) {
 			w.entry(int(i), top)
 		}
@@ -362,7 +364,7 @@ func (p *pass) spine(bounds []int) {
 // one before it begins.
 func (p *pass) dirtyFirst() {
 	t := p.tree
-	w := &worker{pass: p}
+	w := &worker{pass: p, early: true}
 	if p.wantUnstaged && p.o.MaxUnstaged >= 0 {
 		for _, i := range t.dirty {
 			if !p.unstagedWanted() {

@@ -111,6 +111,7 @@ func (t *Tree) Scan(ctx context.Context, root string, o *Options, back Backend) 
 	t.begin(o)
 	p.wantUnstaged = o.MaxUnstaged != 0
 	p.wantUntracked = o.MaxUntracked != 0 && o.Untracked != UntrackedNo
+	p.wantPresent = o.SparseCheckout && t.ix.SkipWorktree > 0
 	dir, err := dirlist.Open(root)
 	if err != nil {
 		return Result{}, err

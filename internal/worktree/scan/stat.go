@@ -10,7 +10,7 @@ import (
 type NanosecMode uint8
 
 const (
-	NanosecAuto  NanosecMode = iota // nanoseconds decide wherever both sides have them
+	NanosecAuto  NanosecMode = iota // nanoseconds count wherever both sides have them
 	NanosecTrue                     // nanoseconds take part in every comparison
 	NanosecFalse                    // whole seconds only, as most builds of Git
 )
@@ -94,30 +94,27 @@ func (r *StatRules) nanosecDiffer(a, b uint32) bool {
 }
 
 // racy reports whether a file may have been changed after its entry was recorded
-// without its stat showing it: Git's "racily clean" (the index file is not
-// younger than the file). In auto mode the nanoseconds of both times count, less
-// the clock tick within which two writes have the same time.
+// without its stat showing it: Git's "racily clean" (the index file is not younger
+// than the file).
+//
+// In auto mode an entry is racy by whole seconds, as it is to Git: content may
+// compare as different although nobody touched the file, where the attributes
+// that clean it are others now, and Git's answer depends on its looking. An entry
+// is also racy within the clock tick that two writes may share.
 func (r *StatRules) racy(e *index.Entry, ix *index.Index) bool {
 	if ix.MtimeSec == 0 && ix.MtimeNsec == 0 {
 		return false
 	}
 	indexSec := uint32(ix.MtimeSec)
-	bySecond := e.MtimeSec >= indexSec
-	if r.Nanosec == NanosecFalse {
-		return bySecond
-	}
 	mtime := int64(e.MtimeSec)*1e9 + int64(e.MtimeNsec)
 	index := int64(indexSec)*1e9 + int64(ix.MtimeNsec)
-	if r.Nanosec == NanosecTrue {
+	switch {
+	case r.Nanosec == NanosecTrue:
 		return mtime >= index
-	}
-	if bySecond && (r.Minimal || r.IgnoreCtime) {
-		// A restored mtime leaves no trace where the ctime does not count.
+	case e.MtimeSec >= indexSec:
 		return true
+	case r.Nanosec == NanosecFalse:
+		return false
 	}
-	tick := filestat.Tick
-	if e.MtimeNsec == 0 || ix.MtimeNsec == 0 {
-		tick = filestat.CoarseTick
-	}
-	return mtime >= index-tick
+	return mtime >= index-filestat.Tick
 }
