@@ -87,6 +87,9 @@ func (r *Repository) Unchanged() bool {
 	return r.format.unchanged() && r.Config.Unchanged()
 }
 
+// Close gives up open files of the ref storage.
+func (r *Repository) Close() { r.Refs.Close() }
+
 // workTree decides where the working tree is (git(1), GIT_WORK_TREE;
 // git-config(1), core.worktree and core.bare).
 func (r *Repository) workTree() (string, error) {

@@ -30,6 +30,8 @@ func newFiles(o Options) *files {
 	return &files{gitDir: o.GitDir, commonDir: o.CommonDir, algo: o.Algo}
 }
 
+func (f *files) close() {}
+
 // path returns the file of the ref name.
 func (f *files) path(name string) string {
 	if rest, ok := strings.CutPrefix(name, "main-worktree/"); ok {

@@ -67,6 +67,8 @@ type backend interface {
 	tagAt(commit oid.ID, peel peeler) (string, error)
 	// logLength returns the number of entries in the reflog of name.
 	logLength(name string) (int, error)
+	// close gives up what is open.
+	close()
 }
 
 // entry is one ref of a listing.
@@ -88,12 +90,14 @@ func Open(o Options) (*Store, error) {
 	switch o.Format {
 	case "", "files":
 		return &Store{b: newFiles(o), algo: o.Algo}, nil
-	}
-	if o.Format == "reftable" {
-		return &Store{b: newFiles(o), algo: o.Algo}, nil
+	case "reftable":
+		return &Store{b: newTables(o), algo: o.Algo}, nil
 	}
 	return nil, fmt.Errorf("unknown ref storage format '%s'", o.Format)
 }
+
+// Close gives up open files. The Store may still be used, and opens them again.
+func (s *Store) Close() { s.b.close() }
 
 // Read returns the ref of the given full name, without following a symbolic
 // ref. The error is ErrNotFound, a *BrokenError, or that of reading a file.
