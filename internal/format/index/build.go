@@ -19,10 +19,10 @@ var nameSeed = maphash.MakeSeed()
 type builder struct {
 	algo  oid.Algo
 	ix    *Index
-	names []byte
+	names strings.Builder
 	paths []byte
 	open  []int  // the directories that hold the entry before, from the root down
-	last  []byte // the entry before's path
+	last  []byte // the entry before's path, the caller's own
 	stage int    // … and stage
 }
 
@@ -36,7 +36,10 @@ func newBuilder(algo oid.Algo) *builder {
 func (b *builder) expect(entries int) {
 	b.ix.Entries = make([]Entry, 0, entries)
 	b.ix.ids = make([]byte, 0, entries*b.algo.Size())
-	b.names = make([]byte, 0, 24*entries)
+	b.names.Grow(24 * entries)
+	dirs := entries/8 + 8 // what large trees have, or more
+	b.ix.Dirs = append(make([]Directory, 0, dirs), b.ix.Dirs...)
+	b.paths = append(make([]byte, 0, 64*dirs), b.paths...)
 }
 
 // add takes the next entry. It is a sink.
@@ -52,7 +55,7 @@ func (b *builder) add(e *Entry, id, path []byte, off int64) error {
 			b.ix.Unmerged-- // one path, counted again below
 		}
 	}
-	b.last, b.stage = append(b.last[:0], path...), e.Stage()
+	b.last, b.stage = path, e.Stage()
 	if e.Mode == uint32(object.ModeTree) {
 		if len(path) == 0 || path[len(path)-1] != '/' {
 			return corrupt(off, "directory entry '%s' without a slash", path)
@@ -64,12 +67,13 @@ func (b *builder) add(e *Entry, id, path []byte, off int64) error {
 	if d < 0 || !safeName(path[base:]) {
 		return corrupt(off, "unsafe path '%s'", path)
 	}
-	if len(b.names)+len(path) >= math.MaxInt32 {
+	if b.names.Len()+len(path) >= math.MaxInt32 {
 		return corrupt(off, "paths are too long together")
 	}
-	e.Dir, e.name = uint32(d), uint32(len(b.names))
+	e.Dir, e.name = uint32(d), uint32(b.names.Len())
 	b.ix.Entries = append(b.ix.Entries, *e)
-	b.names = append(append(b.names, path[base:]...), 0)
+	b.names.Write(path[base:])
+	b.names.WriteByte(0)
 	b.ix.ids = append(b.ix.ids, id...)
 	b.hashName(d, path[base:], e)
 	b.count(e)
@@ -82,7 +86,7 @@ func (b *builder) finish(f *fileData) *Index {
 		b.leave(len(b.ix.Entries))
 	}
 	ix := b.ix
-	ix.names, ix.paths = string(b.names), string(b.paths)
+	ix.names, ix.paths = b.names.String(), string(b.paths)
 	ix.Version, ix.Sparse, ix.Split = f.version, f.sparse, f.link != nil
 	st := f.source.sig.Stat()
 	ix.MtimeSec, ix.MtimeNsec = st.MtimeSec, st.MtimeNsec

@@ -55,7 +55,8 @@ func Read(path, shared string, algo oid.Algo) (*Index, error) {
 	return ix, nil
 }
 
-// A sink takes entries in the order of the file. It keeps neither slice. Its
+// A sink takes entries in the order of the file. It does not keep id, and path not
+// beyond the next call. Its
 // errors are *object.CorruptErrors without a path.
 type sink func(e *Entry, id, path []byte, off int64) error
 
@@ -167,6 +168,7 @@ type entryParser struct {
 	off  int
 	hash int // bytes of an object ID
 	path []byte
+	prev []byte // the memory of the path before, in version 4
 	e    Entry
 }
 
@@ -263,7 +265,8 @@ func (p *entryParser) compressedPath() error {
 	if end < 0 {
 		return corrupt(int64(p.off), "path without an end")
 	}
-	p.path = append(p.path[:len(p.path)-int(strip)], p.data[p.off:p.off+end]...)
+	next := append(p.prev[:0], p.path[:len(p.path)-int(strip)]...)
+	p.path, p.prev = append(next, p.data[p.off:p.off+end]...), p.path
 	p.off += end + 1
 	return nil
 }
