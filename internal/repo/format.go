@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"gust/internal/disk/filestat"
 	"gust/internal/format/config"
 	"gust/internal/pure/oid"
+	"gust/internal/store/refs"
 )
 
 // An ExtensionError reports format extensions that gust, or Git, does not know
@@ -211,9 +213,39 @@ func (f *format) extension(name string, e *config.Entry) (known, v1Only bool, er
 // refStorage takes extensions.refStorage: a format, or a format and "://" and
 // the path of the directory where the refs are.
 func (f *format) refStorage(e *config.Entry) error {
-	f.refs, f.refsDir, _ = strings.Cut(e.Value, "://")
-	if f.refs != "files" && f.refs != "reftable" {
+	var ok bool
+	if f.refs, f.refsDir, ok = parseRefStorage(e.Value); !ok {
 		return &config.ValueError{Entry: *e, Problem: "unknown ref storage format"}
 	}
 	return nil
+}
+
+func parseRefStorage(s string) (format, dir string, ok bool) {
+	format, dir, _ = strings.Cut(s, "://")
+	return format, dir, format == "files" || format == "reftable"
+}
+
+// openRefs opens the ref storage. GIT_REFERENCE_BACKEND names another than the
+// configuration does (git(1)).
+func (r *Repository) openRefs() error {
+	dir := r.format.refsDir
+	r.RefFormat = r.format.refs
+	if given, ok := r.Env["GIT_REFERENCE_BACKEND"]; ok {
+		if r.RefFormat, dir, ok = parseRefStorage(given); !ok {
+			return &FormatError{r.GitDir, "unknown ref storage format '" + given + "' in GIT_REFERENCE_BACKEND"}
+		}
+	}
+	o := refs.Options{GitDir: r.GitDir, CommonDir: r.CommonDir, Algo: r.Algo, Format: r.RefFormat}
+	if dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(r.GitDir, dir)
+		}
+		o.GitDir, o.CommonDir = dir, dir
+		if r.GitDir != r.CommonDir {
+			o.GitDir = dir + "/worktrees/" + filepath.Base(r.GitDir)
+		}
+	}
+	var err error
+	r.Refs, err = refs.Open(o)
+	return err
 }

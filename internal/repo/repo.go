@@ -47,9 +47,8 @@ func Open(loc Location, env Env) (*Repository, error) {
 	if r.format, err = readFormat(loc); err != nil {
 		return nil, err
 	}
-	r.Algo, r.RefFormat = r.format.algo, r.format.refs
-	r.Refs, err = refs.Open(refs.Options{GitDir: r.GitDir, CommonDir: r.CommonDir, Algo: r.Algo, Format: r.RefFormat})
-	if err != nil {
+	r.Algo = r.format.algo
+	if err := r.openRefs(); err != nil {
 		return nil, err
 	}
 	o, err := configOptions(env)
