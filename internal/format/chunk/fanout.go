@@ -40,18 +40,63 @@ func Search(fanout, ids []byte, stride, skip int, id *oid.ID) (pos int, ok bool)
 	if hi > len(ids)/stride || hi < 0 {
 		hi = len(ids) / stride
 	}
+	if lo < 0 || lo > hi {
+		return 0, false
+	}
 	raw := id.Raw()
+	key := binary.BigEndian.Uint64(raw)
+	below := func(i int) bool { // reports whether the i-th ID is below id
+		at := i*stride + skip
+		if v := binary.BigEndian.Uint64(ids[at:]); v != key {
+			return v < key
+		}
+		return bytes.Compare(ids[at:at+len(raw)], raw) < 0
+	}
+	if hi-lo > guessFrom {
+		lo, hi = narrow(lo, hi, key, below)
+	}
 	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		at := mid*stride + skip
-		switch c := bytes.Compare(ids[at:at+len(raw)], raw); {
-		case c == 0:
-			return mid, true
-		case c < 0:
+		if mid := int(uint(lo+hi) >> 1); below(mid) {
 			lo = mid + 1
-		default:
+		} else {
 			hi = mid
 		}
 	}
+	at := lo*stride + skip
+	if at+len(raw) <= len(ids) && bytes.Equal(ids[at:at+len(raw)], raw) {
+		return lo, true
+	}
 	return 0, false
+}
+
+// guessFrom is the size of a bucket from which on guessing pays: it saves about
+// half of the cache lines that halving touches.
+const guessFrom = 64
+
+// narrow returns a part of [lo, hi) that id must be in, if it is in it. IDs are as
+// good as random, so it looks around the place where the bytes behind the first
+// say that id is, in steps that double.
+func narrow(lo, hi int, key uint64, below func(int) bool) (int, int) {
+	guess := lo + int(uint64(hi-lo)*(key>>24&0xffffffff)>>32)
+	step := 8
+	if below(guess) {
+		lo = guess + 1
+		for lo+step < hi {
+			if !below(lo + step) {
+				return lo, lo + step
+			}
+			lo += step + 1
+			step *= 2
+		}
+		return lo, hi
+	}
+	hi = guess
+	for hi-step >= lo {
+		if below(hi - step) {
+			return hi - step + 1, hi
+		}
+		hi -= step
+		step *= 2
+	}
+	return lo, hi
 }

@@ -13,8 +13,9 @@ import (
 // A Scratch is the memory that reading takes, kept from one read to the next. It
 // is not safe for concurrent use. The zero Scratch is ready.
 type Scratch struct {
-	z     inflate.Reader
-	head  [64]byte // start of an entry, where the pack is not mapped
+	z     inflate.Decoder
+	plain inflate.Reader // where the pack is not mapped
+	head  [64]byte       // start of an entry, where the pack is not mapped
 	chain []link
 	delta []byte
 	bufs  [2][]byte // results too large for the cache
@@ -70,7 +71,7 @@ func (p *Pack) Stat(s *Scratch, off int64) (typ object.Type, size int64, err err
 }
 
 func (s *Scratch) trim() {
-	s.z.Release()
+	s.plain.Release()
 	if cap(s.delta) > scratchKeep {
 		s.delta = nil
 	}
@@ -312,16 +313,21 @@ func (r *reading) stream(dst []byte, off, body, size, n int64) ([]byte, error) {
 			return dst, err
 		}
 	}
-	z := &r.s.z
 	end := r.src.size - int64(r.p.algo.Size())
-	if r.data != nil {
-		z.Reset(r.data[min(body, end):end])
-	} else {
+	body = min(body, end)
+	var out []byte
+	var err error
+	switch {
+	case r.data == nil:
+		z := &r.s.plain
 		z.ResetReader(io.NewSectionReader(r.src.file, body, end-body))
-	}
-	out, err := z.Append(dst, n)
-	if err == nil && whole {
-		err = z.Finish()
+		if out, err = z.Append(dst, n); err == nil && whole {
+			err = z.Finish()
+		}
+	case whole:
+		out, _, err = r.s.z.Whole(dst, r.data[body:end], n)
+	default:
+		out, err = r.s.z.Prefix(dst, r.data[body:end], n)
 	}
 	if err == nil {
 		return out, nil

@@ -103,9 +103,10 @@ func (t *table) parentsOf(i uint32) []uint32 {
 	return t.parents[n.parent : n.parent+n.parents]
 }
 
-// headSize is the number of bytes first inflated of a commit. Two parents and
-// long names leave the committer's time within it.
-const headSize = 384
+// headSize is the number of bytes first inflated of a commit: what comes before
+// the end of the committer line where there are two parents and names of some 40
+// bytes. Merges and long names are rare enough to be read twice.
+const headSize = 320
 
 // load reads time and parents of commit i, from v if that is not nil and has it.
 func (w *Walker) load(v *commitgraph.View, i uint32) error {
