@@ -19,66 +19,56 @@ const (
 // maxRules bounds the size of a rule file in bytes, as Git bounds its own.
 const maxRules = 100 << 20
 
-// A ruleFile remembers a directory's .gitignore or .gitattributes file.
+// A ruleFile remembers where the content of a directory's .gitignore or
+// .gitattributes file came from.
 type ruleFile struct {
-	present bool // the listing has the name
-	had     bool // the last read may have returned something
-	state   ruleState
-	settled bool
-	stat    filestat.Stat // of a file that was read
-	id      oid.ID        // of a blob that was read in its place
+	staged  bool // from the index's blob id, else from the file that stat describes
+	settled bool // stat was old enough to be believed
+	stat    filestat.Stat
+	id      oid.ID
 }
 
-type ruleState uint8
-
-const (
-	ruleUnknown ruleState = iota // look
-	ruleAbsent
-	ruleRead   // from the file that stat describes
-	ruleStaged // from the index's blob id
-)
-
-// forgetAbsent makes a file that was absent one to look for.
-func (s *ruleState) forgetAbsent() {
-	if *s == ruleAbsent {
-		*s = ruleUnknown
-	}
+// A ruleSource is a node's memory of one rule file.
+type ruleSource struct {
+	present bool      // the listing has the name
+	absent  bool      // neither the listing nor the index has it
+	file    *ruleFile // what was read last; nil if nothing was, as in most directories
 }
 
 // readRule returns the content of a rule file in directory d and whether it may
-// differ from what the last read returned. indexed says which index entry stands
+// differ from what the last call returned. indexed says which index entry stands
 // in for a missing file.
-func (w *worker) readRule(f *ruleFile, dir dirlist.Dir, d int, nameZ string, indexed func(*index.Entry) bool) (data []byte, changed bool) {
-	if f.present {
+func (w *worker) readRule(r *ruleSource, dir dirlist.Dir, d int, nameZ string, indexed func(*index.Entry) bool) (data []byte, changed bool) {
+	if r.absent && !r.present {
+		return nil, false
+	}
+	if r.present {
 		var st filestat.Stat
 		w.work.Stats++
 		if dir.StatName(&st, nameZ) == nil {
-			if f.state == ruleRead && f.settled && f.stat == st {
+			if f := r.file; f != nil && !f.staged && f.settled && f.stat == st {
 				return nil, false
 			}
 			data, ok := w.readFile(dir, nameZ, &st)
-			f.state, f.had, f.stat, f.settled = ruleRead, true, st, ok && st.Settled(w.now)
+			r.file = &ruleFile{stat: st, settled: ok && st.Settled(w.now)}
 			return data, true
 		}
-	}
-	if f.state == ruleAbsent && !f.present {
-		return nil, false // neither the listing nor the index has it
 	}
 	if d >= 0 {
 		name := []byte(nameZ[:len(nameZ)-1])
 		if i, ok := w.ix.FindFile(d, name); ok && indexed(&w.ix.Entries[i]) && w.ix.Entries[i].Stage() == 0 {
 			id := w.ix.ID(i)
-			if f.state == ruleStaged && f.id == id {
+			if r.file != nil && r.file.staged && r.file.id == id {
 				return nil, false
 			}
 			if data, err := w.back.ReadBlob(i); err == nil && len(data) <= maxRules {
-				f.state, f.had, f.id = ruleStaged, true, id
+				r.file = &ruleFile{staged: true, id: id}
 				return data, true
 			}
 		}
 	}
-	changed = f.had
-	f.state, f.had = ruleAbsent, false
+	changed = r.file != nil
+	r.file, r.absent = nil, true
 	return nil, changed
 }
 
@@ -116,7 +106,7 @@ func (w *worker) rules(n *node, dir dirlist.Dir, d int, in *ignore.Stack, attrIn
 	}
 	if n.excluded {
 		// Rules inside an ignored directory are not read.
-		n.ignoreFile.state, n.ignoreFile.had, n.ignoreList = ruleUnknown, false, nil
+		n.ignoreFile.file, n.ignoreFile.absent, n.ignoreList = nil, false, nil
 	} else {
 		data, changed = w.readRule(&n.ignoreFile, dir, d, gitignoreZ, func(e *index.Entry) bool { return e.Flags&index.SkipWorktree != 0 })
 		if changed {

@@ -34,7 +34,7 @@ type node struct {
 
 	// The directory's own rules, and the stacks that hold in it: out is in with the
 	// list on top. A stack is replaced only when a pattern may have changed.
-	ignoreFile, attrFile ruleFile
+	ignoreFile, attrFile ruleSource
 	ignoreList           *ignore.List
 	attrList             *attr.List
 	in, out              *ignore.Stack
@@ -91,8 +91,7 @@ func (t *Tree) carryDir(old *Tree, o, n int) {
 		t.nodes[n].listed = false
 	}
 	// The index may say another thing now of a rule file that is not on disk.
-	t.nodes[n].ignoreFile.state.forgetAbsent()
-	t.nodes[n].attrFile.state.forgetAbsent()
+	t.nodes[n].ignoreFile.absent, t.nodes[n].attrFile.absent = false, false
 	of, nf := old.ix.Files(o), t.ix.Files(n)
 	for i, j := 0, 0; i < len(of) && j < len(nf); {
 		a, b := int(of[i]), int(nf[j])
@@ -188,8 +187,7 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 	old := n.kids
 	n.kids, n.judged, n.hasGit = nil, false, false
 	n.ignoreFile.present, n.attrFile.present = false, false
-	n.ignoreFile.state.forgetAbsent()
-	n.attrFile.state.forgetAbsent()
+	n.ignoreFile.absent, n.attrFile.absent = false, false
 	w.picked = w.picked[:0]
 	size := 0
 	for i := range l.Len() {
