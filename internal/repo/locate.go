@@ -205,7 +205,7 @@ func (l *locator) at(dir string) (loc Location, found bool, err error) {
 
 // checked finishes a Location that was discovered, and applies safe.*.
 func (l *locator) checked(loc Location, gitDir, gitFile string) (Location, bool, error) {
-	if err := checkSafe(loc.WorkTree, gitDir, gitFile, l.env); err != nil {
+	if err := l.checkSafe(loc.WorkTree, gitDir, gitFile); err != nil {
 		return Location{}, false, err
 	}
 	loc, err := l.finish(loc, gitDir)

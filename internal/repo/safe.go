@@ -13,13 +13,19 @@ import (
 
 // checkSafe applies safe.directory and safe.bareRepository to a repository that
 // was discovered. workTree is "" for a bare one, gitFile where there is none.
-func checkSafe(workTree, gitDir, gitFile string, env Env) error {
-	if workTree == "" && !implicitlyBare(gitDir) {
+func (l *locator) checkSafe(workTree, gitDir, gitFile string) error {
+	env := l.env
+	if workTree == "" {
 		c, err := protected(env)
 		if err != nil {
 			return fmt.Errorf("'%s': %w: %v", gitDir, ErrUnsafe, err)
 		}
-		if v, _ := c.Get("safe.bareRepository"); v == "explicit" {
+		for _, e := range c.Entries("safe.bareRepository") {
+			if e.Value != "all" && e.Value != "explicit" {
+				return fmt.Errorf("'%s': %w: %w", gitDir, ErrUnsafe, &config.ValueError{Entry: e, Problem: "neither all nor explicit"})
+			}
+		}
+		if v, _ := c.Get("safe.bareRepository"); v == "explicit" && !implicitlyBare(gitDir) {
 			return fmt.Errorf("'%s': %w: safe.bareRepository is explicit", gitDir, ErrUnsafe)
 		}
 	}
@@ -37,7 +43,7 @@ func checkSafe(workTree, gitDir, gitFile string, env Env) error {
 	if err != nil {
 		return fmt.Errorf("'%s': %w: %v", path, ErrUnsafe, err)
 	}
-	if !safeDirectory(c, path, env) {
+	if !l.safeDirectory(c, path) {
 		return fmt.Errorf("'%s': %w: dubious ownership", path, ErrUnsafe)
 	}
 	return nil
@@ -71,33 +77,39 @@ func owned(path string, env Env) bool {
 		return false
 	}
 	if uid == 0 && st.UID != 0 {
-		if sudo, err := strconv.ParseUint(env["SUDO_UID"], 10, 32); err == nil {
+		// As strtoul(3) and the width of a user ID have it.
+		if sudo, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimLeft(env["SUDO_UID"], " \t\n\v\f\r"), "+"), 10, 64); err == nil {
 			return st.UID == uint32(sudo)
 		}
 	}
 	return st.UID == uint32(uid)
 }
 
-// safeDirectory reports whether safe.directory lists path.
-func safeDirectory(c *config.Config, path string, env Env) bool {
+// safeDirectory reports whether safe.directory lists path: itself, "." where one
+// is in it, a directory above it with "/*" behind, or "*". An empty value forgets
+// those before it.
+func (l *locator) safeDirectory(c *config.Config, path string) bool {
 	safe := false
 	for _, e := range c.Entries("safe.directory") {
-		value := e.Value
-		switch {
-		case value == "":
+		switch e.Value {
+		case "":
 			safe = false
-		case value == "*":
+			continue
+		case "*":
 			safe = true
-		default:
-			dir, err := config.ExpandPath(value, env.Home())
-			if err != nil {
-				continue
-			}
-			if prefix, ok := strings.CutSuffix(dir, "/*"); ok {
-				safe = safe || strings.HasPrefix(path, real(prefix)+"/")
-			} else {
-				safe = safe || real(dir) == path
-			}
+			continue
+		case ".":
+			safe = safe || path == l.cwd
+			continue
+		}
+		dir, err := config.ExpandPath(e.Value, l.env.Home())
+		if err != nil || !filepath.IsAbs(dir) {
+			continue
+		}
+		if above, ok := strings.CutSuffix(dir, "/*"); ok {
+			safe = safe || strings.HasPrefix(path, strings.TrimSuffix(real(above+"/"), "/")+"/")
+		} else {
+			safe = safe || real(dir) == path
 		}
 	}
 	return safe
