@@ -103,6 +103,7 @@ func TestIDAppendAllocs(t *testing.T) { gittest.Make(); os.Getpid(); count(t) }
 func count(t *testing.T) { testing.AllocsPerRun(1, func() {}) }
 `,
 	"internal/gittest/gittest.go": "// Package gittest makes repositories.\npackage gittest\n\nimport \"gust/internal/format/index\"\n\n// Make makes.\nfunc Make() { index.Read() }\n",
+	"internal/gittest/lock.go":    "//go:build unix\n\npackage gittest\n",
 	"internal/disk/mmap/mmap.go":  "// Package mmap maps files.\npackage mmap\n",
 	"internal/disk/mmap/mmap_linux.go": `package mmap
 
@@ -198,6 +199,8 @@ func TestPlantedFaults(t *testing.T) {
 		{"machine-in-history", "platform", one("internal/history/revwalk/walk_arm64.go", "package revwalk\n"), "_arm64"},
 		{"system-in-test", "platform", one("internal/history/revwalk/walk_linux_test.go", "package revwalk\n"), "_linux"},
 		{"build-line", "platform", one("internal/history/revwalk/fast.go", "//go:build unix\n\npackage revwalk\n"), "//go:build unix"},
+		{"unix-line", "platform", one("internal/history/revwalk/fast_test.go", "//go:build unix\n\npackage revwalk\n"), "//go:build unix"},
+		{"system-in-test-room", "platform", one("internal/gittest/linux.go", "//go:build linux\n\npackage gittest\n"), "//go:build linux"},
 		{"old-build-line", "platform", one("internal/history/revwalk/fast.go", "// +build linux\n\npackage revwalk\n"), "// +build linux"},
 		{"own-tag", "platform", one("internal/history/revwalk/slow_test.go", "//go:build slow\n\npackage revwalk\n"), "//go:build slow"},
 		{"unsafe", "platform", one("internal/history/revwalk/u.go", "package revwalk\n\nimport _ \"unsafe\"\n"), "imports unsafe"},

@@ -45,14 +45,18 @@ func constrained(s *source) string {
 
 // checkPlatform reports, outside the platform rooms, sources that are built on
 // some systems only, and imports of what differs between systems. Test files may
-// carry the race detector's own tag, and nothing else: what guards users is not
-// behind a tag that plain `go test ./...` leaves off.
+// carry the race detector's own tag, test rooms the tag unix (locks, terminals),
+// and nothing else: what guards users is not behind a tag that plain
+// `go test ./...` leaves off.
 func checkPlatform(t *tree) (faults []string) {
 	for _, s := range t.sources {
 		if inside(s.dir, t.plan.platform) {
 			continue
 		}
-		if c := constrained(s); c != "" && !(s.test && (c == "//go:build race" || c == "//go:build !race")) {
+		c := constrained(s)
+		allowed := s.test && (c == "//go:build race" || c == "//go:build !race") ||
+			inside(s.dir, t.plan.tests) && c == "//go:build unix"
+		if c != "" && !allowed {
 			faults = append(faults, fmt.Sprintf("%s: %s, outside the platform rooms", s.path, c))
 		}
 		if inside(s.dir, t.plan.tests) {
