@@ -32,7 +32,7 @@ const home = `T=$(mktemp -d); B=$T/w; mkdir "$B" "$T/home"; export B HOME=$T/hom
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@x
 export GIT_EDITOR=true GIT_SEQUENCE_EDITOR=true GIT_MERGE_AUTOEDIT=no
 g() { git config --global "$@"; }
-g init.defaultBranch main; g protocol.file.allow always; g gc.auto 0; g maintenance.auto false
+g init.defaultBranch main; g protocol.file.allow always; g gc.auto 0; g maintenance.auto false; g core.fsync none
 g user.name 'A U Thor'; g user.email author@example.com
 # ask DIR [FLAG]: the daemon's answer
 ask() {

@@ -128,8 +128,11 @@ func New(t testing.TB, g Git) *Env {
 }
 
 // globalConfig is what every throwaway home has: no maintenance process may
-// outlive the command that started it, and clones may use plain paths.
-const globalConfig = `[init]
+// outlive the command that started it, clones may use plain paths, and nothing
+// waits for a disk.
+const globalConfig = `[core]
+	fsync = none
+[init]
 	defaultBranch = main
 [protocol "file"]
 	allow = always
