@@ -281,3 +281,42 @@ func TestLocateGone(t *testing.T) {
 		}
 	}
 }
+
+// mountable reports whether this process may mount file systems.
+func mountable(t *testing.T) bool {
+	t.Helper()
+	dir := t.TempDir()
+	if err := exec.Command("mount", "-t", "tmpfs", "none", dir).Run(); err != nil {
+		return false
+	}
+	if err := exec.Command("umount", dir).Run(); err != nil {
+		t.Fatal(err)
+	}
+	return true
+}
+
+// TestLocateMountAgainstGit looks for repositories from below a mount point.
+func TestLocateMountAgainstGit(t *testing.T) {
+	if !mountable(t) {
+		t.Skip("NOT TESTED: mounting takes privileges")
+	}
+	for _, g := range gittest.All(t) {
+		for _, across := range []string{"", "0", "1", "true", "no"} {
+			t.Run(g.String()+"/"+across, func(t *testing.T) {
+				e := gittest.New(t, g)
+				e.Script(t, "git init -q r; mkdir -p r/a/m/x r/b")
+				e.Script(t, "mount -t tmpfs none r/a/m; mkdir -p r/a/m/x/y; git init -q r/a/m/x/n; git init -q s; mkdir s/m; mount --bind r/b s/m")
+				defer e.Script(t, "umount r/a/m; umount s/m")
+				if across != "" {
+					e.Setenv("GIT_DISCOVERY_ACROSS_FILESYSTEM", across)
+				}
+				for _, dir := range []string{"r", "r/a", "r/a/m", "r/a/m/x", "r/a/m/x/y", "r/a/m/x/n", "s/m", "r/b"} {
+					want, got := gitSays(t, e, dir), gustSays(e, e.Path(dir))
+					if got != want && !(strings.HasPrefix(want, "none: ") && strings.HasPrefix(got, "none: ")) {
+						t.Errorf("%s:\ngust:\n%s\ngit:\n%s", dir, got, want)
+					}
+				}
+			})
+		}
+	}
+}
