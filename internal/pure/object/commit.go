@@ -16,9 +16,7 @@ type CommitData struct {
 }
 
 // ParseCommit parses the commit whose content is data. Encoding and Message
-// alias data. Data cut off within or after the headers are fine as long as the
-// tree and parent lines, and whatever follows the last of them, are there:
-// a walk reads no further. The error is a *CorruptError without a path.
+// alias data. The error is a *CorruptError without a path.
 func ParseCommit(data []byte, a oid.Algo) (CommitData, error) {
 	var c CommitData
 	id, rest, err := headerID(data, "tree ", a)
@@ -26,7 +24,7 @@ func ParseCommit(data []byte, a oid.Algo) (CommitData, error) {
 		return c, err
 	}
 	c.Tree = id
-	for bytes.HasPrefix(rest, parentPrefix) {
+	for isParent(rest, a) {
 		if id, rest, err = headerID(rest, "parent ", a); err != nil {
 			err.Offset += int64(len(data) - len(rest))
 			return c, err
@@ -38,7 +36,12 @@ func ParseCommit(data []byte, a oid.Algo) (CommitData, error) {
 	return c, nil
 }
 
-var parentPrefix = []byte("parent ")
+// isParent reports whether headers start with a parent line. As to Git, one that
+// is cut off at the end of the content is none.
+func isParent(headers []byte, a oid.Algo) bool {
+	const prefix = "parent "
+	return len(headers) > len(prefix)+a.HexSize() && string(headers[:len(prefix)]) == prefix
+}
 
 // A CommitHead is what a walk over history needs of a commit.
 type CommitHead struct {
@@ -54,15 +57,15 @@ type CommitHead struct {
 // Hot path: once per commit walked. Does not allocate if h.Parents has room.
 func (h *CommitHead) ParseHead(data []byte, whole bool, a oid.Algo) (ok bool, err error) {
 	h.Parents, h.CommitTime = h.Parents[:0], 0
-	if n := len("tree ") + a.HexSize() + 1; len(data) < n && !whole {
+	if !whole && len(data) <= len("tree ")+a.HexSize()+1 {
 		return false, nil
 	}
 	_, rest, corrupt := headerID(data, "tree ", a)
 	if corrupt != nil {
 		return false, corrupt
 	}
-	for bytes.HasPrefix(rest, parentPrefix) {
-		if len(rest) < len(parentPrefix)+a.HexSize()+1 && !whole {
+	for isParent(rest, a) {
+		if !whole && len(rest) <= len("parent ")+a.HexSize()+1 {
 			return false, nil
 		}
 		var id oid.ID
@@ -72,7 +75,7 @@ func (h *CommitHead) ParseHead(data []byte, whole bool, a oid.Algo) (ok bool, er
 		}
 		h.Parents = append(h.Parents, id)
 	}
-	if !whole {
+	if !whole { // the rest, perhaps part of a parent line, is to be two whole lines
 		i := bytes.IndexByte(rest, '\n')
 		if i < 0 || bytes.IndexByte(rest[i+1:], '\n') < 0 {
 			return false, nil
@@ -83,10 +86,10 @@ func (h *CommitHead) ParseHead(data []byte, whole bool, a oid.Algo) (ok bool, er
 }
 
 // headerID parses the header line at the start of data that consists of prefix
-// and an object ID, and returns what follows the line.
+// and an object ID, and returns what follows the line; as to Git, something must.
 func headerID(data []byte, prefix string, a oid.Algo) (oid.ID, []byte, *CorruptError) {
 	n := len(prefix) + a.HexSize()
-	if len(data) <= n || string(data[:len(prefix)]) != prefix || data[n] != '\n' {
+	if len(data) <= n+1 || string(data[:len(prefix)]) != prefix || data[n] != '\n' {
 		return oid.ID{}, data, &CorruptError{Problem: "bad '" + prefix[:len(prefix)-1] + "' header"}
 	}
 	id, err := oid.Parse(a, data[len(prefix):n])
@@ -152,7 +155,7 @@ func Subject(dst, message []byte) []byte {
 	for len(message) > 0 {
 		line, rest, _ := bytes.Cut(message, []byte("\n"))
 		message = rest
-		line = bytes.TrimRight(line, " \t\n\v\f\r")
+		line = bytes.TrimRight(line, " \t\r") // what Git takes for white space
 		if len(line) == 0 {
 			if len(dst) > start {
 				break
