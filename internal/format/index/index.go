@@ -234,3 +234,11 @@ func (ix *Index) Find(path string) (int, bool) {
 // IsSparseDir reports whether entry i stands for a whole directory outside the
 // sparse-checkout cone.
 func (ix *Index) IsSparseDir(i int) bool { return ix.Entries[i].Mode == uint32(object.ModeTree) }
+
+// Same reports whether e and o record the same of their files: all fields but the
+// place of the name.
+func (e *Entry) Same(o *Entry) bool {
+	a, b := *e, *o
+	a.Dir, a.name, b.Dir, b.name = 0, 0, 0, 0
+	return a == b
+}

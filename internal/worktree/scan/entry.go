@@ -46,6 +46,9 @@ func (w *worker) entry(i int, top level) {
 		}
 		return
 	}
+	if st.Nlink > 1 && st.IsRegular() {
+		w.linked = append(w.linked, uint32(i))
+	}
 	switch object.Mode(e.Mode) {
 	case object.ModeGitlink:
 		w.submodule(i, &st)
@@ -62,10 +65,10 @@ func (w *worker) entry(i int, top level) {
 			w.missing(i) // a directory in a file's place: the file is gone
 			return
 		}
-		w.differs(i)
+		w.differs(uint32(i))
 	case unsure:
 		if !w.same(i, top, &st) {
-			w.differs(i)
+			w.differs(uint32(i))
 		}
 	}
 }
@@ -92,6 +95,7 @@ func (w *worker) skipped(i int, e *index.Entry, top level) bool {
 	}
 	if !w.early {
 		w.present.Add(1)
+		w.tree.results[e.Dir].present++
 	}
 	return false
 }
@@ -105,11 +109,11 @@ func (w *worker) emptyBlob(i int) bool {
 func (w *worker) submodule(i int, st *filestat.Stat) {
 	if st.IsDir() {
 		if w.back.SubmoduleModified(w.ctx, i, string(w.ix.AppendPath(nil, i)), false) {
-			w.differs(i)
+			w.differs(uint32(i))
 		}
 		return
 	}
-	w.differs(i) // a file in a submodule's place
+	w.differs(uint32(i)) // a file in a submodule's place
 }
 
 // same compares the content of entry i's file, or remembers that it did.

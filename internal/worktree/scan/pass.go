@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -36,12 +37,15 @@ type pass struct {
 	expand                       atomic.Bool
 
 	checked []uint32 // entries that dirtyFirst looked at
+	update  bool     // the counts are those of all results
 
-	mu    sync.Mutex // guards what follows
-	work  Work
-	dirty []uint32
-	found []uint32
-	err   error
+	mu        sync.Mutex // guards what follows
+	work      Work
+	dirty     []uint32
+	found     []uint32
+	linked    []uint32 // entries with several hard links
+	unwatched error
+	err       error
 }
 
 // remembered is how many modified entries, and how many directories with
@@ -64,7 +68,7 @@ func (p *pass) result() Result {
 	p.tree.dirty, p.tree.found = p.dirty, p.found
 	r := Result{
 		Unstaged: clamp(p.unstaged.Load(), p.o.MaxUnstaged), Untracked: clamp(p.untracked.Load(), p.o.MaxUntracked),
-		Deleted: int(p.deleted.Load()), Present: int(p.present.Load()), Expand: p.expand.Load(), Work: p.work,
+		Deleted: int(p.deleted.Load()), Present: int(p.present.Load()), Expand: p.expand.Load(), Unwatched: p.unwatched, Work: p.work,
 	}
 	r.Deleted = min(r.Deleted, r.Unstaged)
 	return r
@@ -95,7 +99,10 @@ type worker struct {
 	names   []byte
 	path    []byte // of the directory being looked at
 	levels  []level
-	early   bool // looking at what the last scan found, before the pass proper
+	linked  []uint32
+	owner   uint32 // the directory of the index that is looked at
+	nested  bool   // a repository was found below it
+	early   bool   // looking at single entries, beside or before the pass proper
 }
 
 // A level is an open directory of the index.
@@ -155,6 +162,7 @@ func (w *worker) enter(d int) bool {
 		}
 		in, attrs, under = top.n.out, top.n.attrOut, top.n.excluded
 	}
+	w.owner = uint32(d)
 	w.refresh(n, dir, d, in, attrs, under)
 	w.levels = append(w.levels, level{d, dir, n})
 	return true
@@ -181,6 +189,9 @@ func (w *worker) refresh(n *node, dir dirlist.Dir, d int, in *ignore.Stack, attr
 		w.fail(w.path, err)
 		return
 	}
+	if w.o.Watch != nil && w.watch(n, dir, &st) {
+		n.listed = false // what was listed before the watch may be others by now
+	}
 	if !n.listed || !n.settled || n.stat != st {
 		// Before the listing: a change after this stat is seen by the next scan.
 		n.stat = st
@@ -192,6 +203,30 @@ func (w *worker) refresh(n *node, dir dirlist.Dir, d int, in *ignore.Stack, attr
 	}
 	w.rules(n, dir, d, in, attrs, under)
 }
+
+// watch makes sure that the directory n is watched, and reports whether it was
+// not before.
+func (w *worker) watch(n *node, dir dirlist.Dir, st *filestat.Stat) bool {
+	if n.watched && n.stat.Ino == st.Ino && n.stat.Dev == st.Dev {
+		return false
+	}
+	err := errUntrusted
+	if w.trusted(dir, st) {
+		err = w.o.Watch(dir, w.owner)
+	}
+	if n.watched = err == nil; !n.watched {
+		w.mu.Lock()
+		w.unwatched = err
+		w.mu.Unlock()
+		return false
+	}
+	if dir.Stat(st) != nil {
+		return false
+	}
+	return true
+}
+
+var errUntrusted = errors.New("file system is not one whose events are known to be exact")
 
 // trusted reports whether the directory times of dir's file system are exact.
 func (w *worker) trusted(dir dirlist.Dir, st *filestat.Stat) bool {
@@ -223,6 +258,7 @@ func (w *worker) visit(d, hi int) int {
 		return dir.End
 	}
 	top := w.levels[len(w.levels)-1]
+	w.forget(d)
 	if w.untrackedWanted() {
 		w.countUntracked(d, top)
 	}
@@ -232,6 +268,15 @@ func (w *worker) visit(d, hi int) int {
 		}
 	}
 	return d + 1
+}
+
+// forget takes back what the last visit of directory d found.
+func (w *worker) forget(d int) {
+	r := &w.tree.results[d]
+	if w.update {
+		w.count(r, -1)
+	}
+	*r = result{dirty: r.dirty[:0]}
 }
 
 // countUntracked adds the untracked files of directory d, and of the directories
@@ -249,11 +294,13 @@ func (w *worker) countUntracked(d int, top level) {
 		w.judge(n)
 	}
 	count := n.files
+	w.owner, w.nested = uint32(d), false
 	for i := range n.kids {
 		if k := &n.kids[i]; k.dir && !k.ignored {
 			count += w.untrackedDir(top.dir, n, k)
 		}
 	}
+	w.tree.results[d].untracked, w.tree.results[d].nested = count, w.nested
 	if count > 0 {
 		w.untrackedFound(d, count)
 	}
@@ -289,6 +336,9 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 	}
 	n := k.node
 	w.refresh(n, dir, -1, pn.out, pn.attrOut, false)
+	if n.hasGit {
+		w.nested = true // or may become a repository without an event here
+	}
 	if n.hasGit && w.back.IsRepository(string(w.path)) {
 		if k.hides {
 			return 0
@@ -316,6 +366,7 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 // gone counts the entries of directories lo to hi-1 as deleted.
 func (w *worker) gone(lo, hi int) {
 	for d := lo; d < hi; d++ {
+		w.forget(d)
 		for _, i := range w.ix.Files(d) {
 			if !w.unstagedWanted() {
 				return
@@ -336,15 +387,18 @@ func (w *worker) missing(i int) {
 		return
 	}
 	w.deleted.Add(1)
-	w.differs(i)
+	w.differs(uint32(i) | goneBit)
 }
 
-// differs counts entry i as unstaged.
-func (p *pass) differs(i int) {
+// differs counts an entry as unstaged; with goneBit it has no file.
+func (p *pass) differs(x uint32) {
+	i := x &^ goneBit
 	p.unstaged.Add(1)
+	r := &p.tree.results[p.ix.Entries[i].Dir]
+	r.dirty = append(r.dirty, x)
 	p.mu.Lock()
 	if len(p.dirty) < remembered {
-		p.dirty = append(p.dirty, uint32(i))
+		p.dirty = append(p.dirty, i)
 	}
 	p.mu.Unlock()
 }

@@ -56,6 +56,13 @@ type Options struct {
 	// ContentKey changes when a file's content may be cleaned in another way than
 	// before, for other reasons than Attrs. It invalidates remembered verdicts.
 	ContentKey any
+
+	// Watch, if not nil, is told of each directory that an answer depends on before
+	// the directory is looked at, once as long as it stays the same directory. node
+	// is the number of the directory of the index that marks of it are for. It is
+	// called from several goroutines at once. After an error, or of a file system
+	// whose events are not to be trusted, Result.Unwatched is set.
+	Watch func(dir dirlist.Dir, node uint32) error
 }
 
 // A Backend answers what a scan cannot know of itself. It is called from several
@@ -79,8 +86,9 @@ type Result struct {
 	Unstaged  int // entries that differ from the working tree, unmerged ones left out
 	Deleted   int // … of these, without a file
 	Untracked int
-	Present   int  // skip-worktree entries that counted as ordinary, see Options.SparseCheckout
-	Expand    bool // a sparse directory is present: the counts hold only for an expanded index
+	Present   int   // skip-worktree entries that counted as ordinary, see Options.SparseCheckout
+	Unwatched error // why Options.Watch does not cover the answer; nil if it does
+	Expand    bool  // a sparse directory is present: the counts hold only for an expanded index
 
 	Work Work
 }
@@ -107,33 +115,50 @@ func (w *Work) add(v *Work) {
 //
 // Scan never writes: entries it found racily clean are remembered in t.
 func (t *Tree) Scan(ctx context.Context, root string, o *Options, back Backend) (Result, error) {
-	p := pass{tree: t, o: o, back: back, ctx: ctx, now: time.Now().UnixNano(), ix: t.ix, empty: oid.Hash(t.ix.Algo, "blob", nil)}
+	t.whole = false
+	p, err := t.start(ctx, root, o, back)
+	if err != nil {
+		return Result{}, err
+	}
+	defer p.root.Close()
+	p.dirtyFirst()
+	if !p.done() {
+		p.all()
+	}
+	return p.finish()
+}
+
+// start begins a pass. Its root must be closed.
+func (t *Tree) start(ctx context.Context, root string, o *Options, back Backend) (*pass, error) {
+	p := &pass{tree: t, o: o, back: back, ctx: ctx, now: time.Now().UnixNano(), ix: t.ix, empty: oid.Hash(t.ix.Algo, "blob", nil)}
 	t.begin(o)
 	p.wantUnstaged = o.MaxUnstaged != 0
 	p.wantUntracked = o.MaxUntracked != 0 && o.Untracked != UntrackedNo
 	p.wantPresent = o.SparseCheckout && t.ix.SkipWorktree > 0
 	dir, err := dirlist.Open(root)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	defer dir.Close()
+	if err := dir.Stat(&p.rootStat); err != nil {
+		dir.Close()
+		return nil, err
+	}
 	p.root = dir
 	if p.trusts = dir.TrustsTimes(); p.trusts && t.scan > 1 {
 		p.root = dir.Hot() // a local file system that was just walked
 	}
-	if err := dir.Stat(&p.rootStat); err != nil {
-		return Result{}, err
-	}
-	p.dirtyFirst()
-	if !p.done() {
-		p.all()
-	}
-	if err := ctx.Err(); err != nil {
+	return p, nil
+}
+
+// finish returns the result of the pass.
+func (p *pass) finish() (Result, error) {
+	if err := p.ctx.Err(); err != nil {
 		return Result{}, err
 	}
 	if p.err != nil {
 		return Result{}, p.err
 	}
+	p.settle(p.update)
 	return p.result(), nil
 }
 
@@ -156,6 +181,7 @@ func (p *pass) all() {
 		}
 		p.mu.Lock()
 		p.work.add(&w.work)
+		p.linked = append(p.linked, w.linked...)
 		p.mu.Unlock()
 	}
 	for range min(p.o.Threads, len(shards)-1) - 1 {

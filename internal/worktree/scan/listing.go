@@ -1,0 +1,117 @@
+package scan
+
+import (
+	"gust/internal/disk/dirlist"
+	"gust/internal/disk/filestat"
+)
+
+// list fills n's kids from a listing of dir, which is directory d of the index,
+// or in no index entry's path if d is negative.
+func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
+	l := &w.listing
+	w.work.Listed++
+	if err := dir.List(l); err != nil {
+		n.listed = false
+		return err
+	}
+	l.Sort()
+	old := n.kids
+	n.kids, n.judged, n.hasGit = nil, false, false
+	n.ignoreFile.present, n.attrFile.present = false, false
+	n.ignoreFile.absent, n.attrFile.absent = false, false
+	w.picked = w.picked[:0]
+	size := 0
+	for i := range l.Len() {
+		name := l.Name(i)
+		if l.Kind(i) == dirlist.Unknown {
+			l.SetKind(i, w.kindOf(dir, l.NameZ(i)))
+		}
+		if w.isDotGit(name) {
+			n.hasGit = true
+			continue
+		}
+		switch string(name) {
+		case ".gitignore":
+			n.ignoreFile.present = true
+		case ".gitattributes":
+			n.attrFile.present = true
+		}
+		if w.untracked(d, name, l.Kind(i)) {
+			w.picked = append(w.picked, i)
+			size += len(name) + 1
+		}
+	}
+	if len(w.picked) == 0 {
+		return nil
+	}
+	// One string for all names of the directory: one allocation.
+	w.names = w.names[:0]
+	for _, i := range w.picked {
+		w.names = append(append(w.names, l.Name(i)...), 0)
+	}
+	all := string(w.names)
+	n.kids = make([]kid, len(w.picked))
+	for k, i := range w.picked {
+		end := len(l.Name(i)) + 1
+		n.kids[k] = kid{nameZ: all[:end], dir: l.Kind(i) == dirlist.Directory}
+		if d >= 0 && n.kids[k].dir {
+			_, n.kids[k].hides = w.ix.FindFile(d, l.Name(i))
+		}
+		all = all[end:]
+		for len(old) > 0 && old[0].nameZ < n.kids[k].nameZ {
+			old = old[1:]
+		}
+		if len(old) > 0 && old[0].nameZ == n.kids[k].nameZ && old[0].dir && n.kids[k].dir {
+			n.kids[k].node = old[0].node
+		}
+	}
+	return nil
+}
+
+// untracked reports whether a name in directory d is not in the index. A file
+// where the index has a directory, or a directory where it has a file, is not.
+func (w *worker) untracked(d int, name []byte, kind dirlist.Kind) bool {
+	switch kind {
+	case dirlist.Directory:
+		if d < 0 {
+			return true
+		}
+		if _, ok := w.ix.FindDir(d, name); ok {
+			return false
+		}
+		i, ok := w.ix.FindFile(d, name)
+		return !ok || !isDirEntry(w.ix, i)
+	case dirlist.Regular, dirlist.Symlink:
+		if d < 0 {
+			return true
+		}
+		_, ok := w.ix.FindFile(d, name)
+		return !ok
+	}
+	return false
+}
+
+func (w *worker) kindOf(dir dirlist.Dir, nameZ string) dirlist.Kind {
+	w.work.Stats++
+	var st filestat.Stat
+	if dir.StatName(&st, nameZ) != nil {
+		return dirlist.Other
+	}
+	switch {
+	case st.IsRegular():
+		return dirlist.Regular
+	case st.IsDir():
+		return dirlist.Directory
+	case st.IsSymlink():
+		return dirlist.Symlink
+	}
+	return dirlist.Other
+}
+
+func (w *worker) isDotGit(name []byte) bool {
+	if len(name) != 4 || name[0] != '.' {
+		return false
+	}
+	return string(name) == ".git" ||
+		w.o.IgnoreCase && name[1]|0x20 == 'g' && name[2]|0x20 == 'i' && name[3]|0x20 == 't'
+}

@@ -1,0 +1,366 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"gust/internal/disk/filestat"
+	"gust/internal/pure/object"
+	"gust/internal/rules/attr"
+	"gust/internal/rules/ignore"
+)
+
+// A Mark says what in a working tree may have changed.
+type Mark struct {
+	Node uint32 // the number of a directory of the index
+	// Name is the file in it whose content or stat may have changed. It is empty if
+	// the names in the directory may have, or anything in a directory below it that
+	// has no index entry.
+	Name string
+	// Below says that anything may have changed in the directory and below it.
+	Below bool
+}
+
+// incremental is what Update builds on.
+type incremental struct {
+	whole      bool       // every result holds, under conditions
+	conditions conditions // of the last whole scan
+	root       filestat.Stat
+	stale      []Mark    // what Carry found to be looked at again
+	always     []uint32  // entries that every update looks at: submodules and hard links
+	written    []written // files with a mark in the last minutes
+}
+
+// A written file had a mark: it may be mapped into memory, and a write through a
+// mapping says nothing until it ends.
+type written struct {
+	node uint32
+	name string
+	when time.Time
+}
+
+const (
+	// writtenFor is how long a written file is looked at in every update.
+	writtenFor = 10 * time.Minute
+	// maxWritten bounds the written files; more make every update a scan.
+	maxWritten = 1000
+	// maxLinked bounds the entries with several hard links that an update looks at,
+	// since a write through another name raises no event here.
+	maxLinked = 1000
+)
+
+// conditions are the options that results depend on.
+type conditions struct {
+	untracked  UntrackedMode
+	stat       StatRules
+	ignore     *ignore.Stack
+	attrs      *attr.Stack
+	noCase     bool
+	sparse     bool
+	contentKey any
+}
+
+func conditionsOf(o *Options) conditions {
+	return conditions{o.Untracked, o.Stat, o.Ignore, o.Attrs, o.IgnoreCase, o.SparseCheckout, o.ContentKey}
+}
+
+// ErrStale says that an update is not possible: the working tree must be scanned.
+var ErrStale = errors.New("results of the last scan do not hold")
+
+// Update answers what Scan would, by looking at what changed since the last Scan
+// or Update alone: what marks name, and what a watcher cannot tell of. o must
+// have no limits and the marks must be all that happened since that answer began;
+// directories are then believed by their watch and not by their times. It returns
+// ErrStale where there was no whole scan under the same options.
+func (t *Tree) Update(ctx context.Context, root string, o *Options, back Backend, marks []Mark) (Result, error) {
+	if !t.whole || t.conditions != conditionsOf(o) {
+		return Result{}, ErrStale
+	}
+	p, err := t.start(ctx, root, o, back)
+	if err != nil {
+		return Result{}, err
+	}
+	defer p.root.Close()
+	if p.rootStat.Ino != t.root.Ino || p.rootStat.Dev != t.root.Dev {
+		return Result{}, ErrStale
+	}
+	if !t.remember(marks) {
+		return Result{}, ErrStale
+	}
+	t.whole = false // until all was looked at
+	p.update = true
+	p.sum()
+	u := updater{worker: worker{pass: p}}
+	u.marks = append(append(u.marks, marks...), t.stale...)
+	u.collect()
+	u.run()
+	p.work.add(&u.work)
+	return p.finish()
+}
+
+// remember keeps the files that marks name for later updates. It reports whether
+// there are few enough.
+func (t *Tree) remember(marks []Mark) bool {
+	now := time.Now()
+	t.written = slices.DeleteFunc(t.written, func(w written) bool { return now.Sub(w.when) > writtenFor })
+	for _, m := range marks {
+		if m.Name == "" || m.Below {
+			continue
+		}
+		i := slices.IndexFunc(t.written, func(w written) bool { return w.node == m.Node && w.name == m.Name })
+		if i < 0 {
+			if len(t.written) == maxWritten {
+				return false
+			}
+			i = len(t.written)
+			t.written = append(t.written, written{})
+		}
+		t.written[i] = written{m.Node, m.Name, now}
+	}
+	return true
+}
+
+// sum makes the pass's counts those of all results.
+func (p *pass) sum() {
+	for i := range p.tree.results {
+		p.count(&p.tree.results[i], 1)
+	}
+}
+
+// count adds r to the pass's counts, sign times.
+func (p *pass) count(r *result, sign int64) {
+	if len(r.dirty) > 0 {
+		p.unstaged.Add(sign * int64(len(r.dirty)))
+		p.deleted.Add(sign * int64(r.deleted()))
+	}
+	if r.untracked != 0 {
+		p.untracked.Add(sign * int64(r.untracked))
+	}
+	if r.present != 0 {
+		p.present.Add(sign * int64(r.present))
+	}
+}
+
+// An updater is the worker of one update.
+type updater struct {
+	worker
+	marks []Mark
+}
+
+// collect adds what is looked at every time, and puts the marks in the order of
+// directories, the widest of each first.
+func (u *updater) collect() {
+	t := u.tree
+	for _, i := range t.always {
+		u.marks = append(u.marks, Mark{Node: t.ix.Entries[i].Dir, Name: t.ix.Name(int(i))})
+	}
+	for _, w := range t.written {
+		u.marks = append(u.marks, Mark{Node: w.node, Name: w.name})
+	}
+	for d := range t.results {
+		if t.results[d].nested {
+			u.marks = append(u.marks, Mark{Node: uint32(d)})
+		}
+	}
+	u.sort()
+}
+
+// sort puts the marks into the order of directories, the widest of each first.
+func (u *updater) sort() {
+	slices.SortFunc(u.marks, func(a, b Mark) int {
+		switch {
+		case a.Node != b.Node:
+			return int(a.Node) - int(b.Node)
+		case a.Below != b.Below:
+			if a.Below {
+				return -1
+			}
+			return 1
+		case a.Name < b.Name:
+			return -1
+		case a.Name > b.Name:
+			return 1
+		}
+		return 0
+	})
+}
+
+// run looks at what the marks name, directory after directory.
+func (u *updater) run() {
+	defer u.closeLevels(0)
+	next := 0 // directories before it are done with
+	for i := 0; i < len(u.marks) && u.ctx.Err() == nil; {
+		m := u.marks[i]
+		j := i + 1
+		for j < len(u.marks) && u.marks[j].Node == m.Node {
+			j++
+		}
+		if d := int(m.Node); d >= next && d < len(u.ix.Dirs) {
+			next = u.directory(d, u.marks[i:j])
+		}
+		i = j
+	}
+}
+
+// directory looks at directory d, which marks are of, and returns the directory
+// to go on with at the earliest.
+func (u *updater) directory(d int, marks []Mark) int {
+	if end, ok := u.reach(d); !ok {
+		return end
+	}
+	if marks[0].Below {
+		return u.below(d, u.ix.Dirs[d].End)
+	}
+	if marks[0].Name == "" || slices.ContainsFunc(marks, func(m Mark) bool { return isRuleFile(m.Name) }) {
+		return u.names(d)
+	}
+	if !u.enterKnown(d) {
+		return u.vanished(d)
+	}
+	top := u.levels[len(u.levels)-1]
+	for k, m := range marks {
+		if k > 0 && marks[k-1].Name == m.Name {
+			continue
+		}
+		if i, ok := u.ix.FindFile(d, []byte(m.Name)); ok {
+			u.recheck(i, top)
+		}
+	}
+	return d
+}
+
+func isRuleFile(name string) bool {
+	return name+"\x00" == gitignoreZ || name+"\x00" == gitattributesZ
+}
+
+// reach opens the parents of d. ok is false where one is gone, with all that is
+// before directory end.
+func (u *updater) reach(d int) (end int, ok bool) {
+	keep := len(u.levels)
+	for keep > 0 && u.ix.Dirs[u.levels[keep-1].d].End <= d || keep > 0 && u.levels[keep-1].d >= d {
+		keep--
+	}
+	u.closeLevels(keep)
+	var chain []int
+	for a := u.ix.Dirs[d].Parent; a >= 0 && (keep == 0 || a != u.levels[keep-1].d); a = u.ix.Dirs[a].Parent {
+		chain = append(chain, a)
+	}
+	for _, a := range slices.Backward(chain) {
+		if !u.enterKnown(a) {
+			return u.vanished(a), false
+		}
+	}
+	return 0, true
+}
+
+// enterKnown opens directory d as the innermost level without looking at it.
+func (u *updater) enterKnown(d int) bool {
+	dir := u.root
+	if d > 0 {
+		var err error
+		u.work.Opened++
+		if dir, err = u.levels[len(u.levels)-1].dir.OpenDir(u.ix.DirNameZ(d)); err != nil {
+			return false
+		}
+	}
+	u.path = append(u.path[:0], u.ix.DirPath(d)...)
+	u.levels = append(u.levels, level{d, dir, &u.tree.nodes[d]})
+	return true
+}
+
+// vanished counts everything in directory d as gone and returns the directory
+// after it.
+func (u *updater) vanished(d int) int {
+	end := u.ix.Dirs[d].End
+	u.gone(d, end)
+	return end
+}
+
+// below visits directories d to end-1 as a scan does.
+func (u *updater) below(d, end int) int {
+	for d < end && u.ctx.Err() == nil {
+		d = u.visit(d, end)
+	}
+	return end
+}
+
+// names visits directory d, whose names may have changed, and those of the
+// directories in it that are others now, or for which other rules hold.
+func (u *updater) names(d int) int {
+	n := &u.tree.nodes[d]
+	n.listed = false
+	out, attrs, excluded := n.out, n.attrOut, n.excluded
+	if end := u.visit(d, u.ix.Dirs[d].End); end != d+1 || len(u.levels) == 0 || u.levels[len(u.levels)-1].d != d {
+		return end // it is gone
+	}
+	if n.out != out || n.attrOut != attrs || n.excluded != excluded {
+		return u.below(d+1, u.ix.Dirs[d].End)
+	}
+	top := u.levels[len(u.levels)-1]
+	for _, k := range u.ix.Kids(d) {
+		var st filestat.Stat
+		u.work.Stats++
+		err := top.dir.StatName(&st, u.ix.DirNameZ(int(k)))
+		known := &u.tree.nodes[k].stat
+		if err != nil || st.Ino != known.Ino || st.Dev != known.Dev || !st.IsDir() {
+			u.marks = append(u.marks, Mark{Node: k, Below: true})
+		}
+	}
+	u.sort() // those done with stay in front
+	return d + 1
+}
+
+// recheck looks at entry i alone.
+func (u *updater) recheck(i int, top level) {
+	r := &u.tree.results[top.d]
+	for k, x := range r.dirty {
+		if int(x&^goneBit) == i {
+			u.unstaged.Add(-1)
+			u.deleted.Add(-int64(x >> 31))
+			r.dirty = slices.Delete(r.dirty, k, k+1)
+			break
+		}
+	}
+	u.early = true // a skip-worktree entry was counted as present before, or is marked by its directory
+	u.entry(i, top)
+	u.early = false
+}
+
+// settle notes after a pass what later updates build on.
+func (p *pass) settle(update bool) {
+	t := p.tree
+	if !update {
+		t.always = t.always[:0]
+		for i := range p.ix.Entries {
+			if object.Mode(p.ix.Entries[i].Mode) == object.ModeGitlink {
+				t.always = append(t.always, uint32(i))
+			}
+		}
+		t.written = nil
+	}
+	for _, i := range p.linked {
+		if !slices.Contains(t.always, i) {
+			t.always = append(t.always, i)
+		}
+	}
+	t.stale = nil
+	t.root, t.conditions = p.rootStat, conditionsOf(p.o)
+	t.whole = len(p.linked) <= maxLinked && (update || p.o.MaxUnstaged < 0 && (p.o.MaxUntracked < 0 || p.o.Untracked == UntrackedNo))
+}
+
+// renumber brings what is kept by the number of a directory to the numbers after
+// Carry. What was noted of a directory that is gone is noted of the whole tree.
+func (t *Tree) renumber(number []int32, stale []Mark) {
+	for _, m := range stale {
+		if n := number[m.Node]; n >= 0 {
+			m.Node = uint32(n)
+			t.stale = append(t.stale, m)
+		}
+	}
+	t.written = slices.DeleteFunc(slices.Clone(t.written), func(w written) bool { return number[w.node] < 0 })
+	for i := range t.written {
+		t.written[i].node = uint32(number[t.written[i].node])
+	}
+}
