@@ -26,7 +26,7 @@ var (
 // the same way.
 type Location struct {
 	GitDir     string // absolute, without symbolic links
-	GitDirName string // the path by which GitDir was found where that has symbolic links, else ""
+	GitDirName string // the path that Git has for GitDir where it has symbolic links, else "": includeIf sees both
 	CommonDir  string // absolute; GitDir if the repository has no other working trees
 	WorkTree   string // absolute; the working tree unless the configuration names another, "" if there is none
 	Given      bool   // WorkTree is from GIT_WORK_TREE: the configuration does not matter
@@ -39,7 +39,7 @@ type Location struct {
 // Locate reads HEAD and the one-line files that lead from one directory to
 // another, and otherwise only stats: two paths for each directory on the way up.
 func Locate(dir string, gitDir bool, env Env) (Location, error) {
-	l := locator{env: env}
+	l := locator{env: env, dir: filepath.Clean(dir)}
 	if gitDir {
 		return l.explicit(dir)
 	}
@@ -59,7 +59,8 @@ func Locate(dir string, gitDir bool, env Env) (Location, error) {
 
 // A locator looks for the repository of one directory.
 type locator struct {
-	cwd string // where Git would be run, without symbolic links; "" if that is unknown
+	dir string // where Git would be run, as the caller names it
+	cwd string // the same without symbolic links; "" if dir is unknown
 	env Env
 }
 
@@ -87,9 +88,13 @@ func (l *locator) explicit(path string) (Location, error) {
 	if !filepath.IsAbs(abs) {
 		return Location{}, notFound(path, "GIT_DIR is not a path")
 	}
+	name := abs
+	if l.cwd != "" && !filepath.IsAbs(path) {
+		name = filepath.Join(l.dir, path)
+	}
 	guess := "" // a .git file lies in its working tree
 	if target, err := readGitFile(abs); err == nil {
-		guess, abs = filepath.Dir(abs), target
+		guess, abs, name = filepath.Dir(abs), target, target
 	} else if !errors.Is(err, errNoGitFile) {
 		return Location{}, notFound(path, err.Error())
 	}
@@ -108,7 +113,7 @@ func (l *locator) explicit(path string) (Location, error) {
 			loc.WorkTree = ""
 		}
 	}
-	return l.finish(loc, abs)
+	return l.finish(loc, abs, name)
 }
 
 // guessWorkTree returns the working tree of a git dir for callers who do not say
@@ -128,15 +133,15 @@ func guessWorkTree(gitDir string) string {
 	return ""
 }
 
-// finish fills in what follows from the git dir at path.
-func (l *locator) finish(loc Location, path string) (Location, error) {
+// finish fills in what follows from the git dir at path, which Git calls name.
+func (l *locator) finish(loc Location, path, name string) (Location, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return Location{}, notFound(path, err.Error())
 	}
 	loc.GitDir = real
-	if path != real {
-		loc.GitDirName = path
+	if name != real {
+		loc.GitDirName = name
 	}
 	if loc.CommonDir, err = l.commonDir(real); err != nil {
 		return Location{}, err
@@ -208,7 +213,13 @@ func (l *locator) checked(loc Location, gitDir, gitFile string) (Location, bool,
 	if err := l.checkSafe(loc.WorkTree, gitDir, gitFile); err != nil {
 		return Location{}, false, err
 	}
-	loc, err := l.finish(loc, gitDir)
+	name := gitDir
+	if gitFile == "" && loc.WorkTree == l.cwd {
+		// At the top of the working tree Git has a relative path, which it makes
+		// absolute by PWD. Below, it has gone up to the top and PWD is void.
+		name = filepath.Join(l.dir, filepath.Base(gitDir))
+	}
+	loc, err := l.finish(loc, gitDir, name)
 	return loc, err == nil, err
 }
 
