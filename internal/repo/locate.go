@@ -62,6 +62,10 @@ type locator struct {
 	dir string // where Git would be run, as the caller names it
 	cwd string // the same without symbolic links; "" if dir is unknown
 	env Env
+
+	given bool // the git dir is given; what is discovered has no symbolic links above it
+
+	git, common string // the git dir that was last asked for its common dir, and that
 }
 
 // abs returns a path that is given relative to the current directory.
@@ -84,6 +88,7 @@ func searchable(path string) bool {
 
 // explicit takes path for GIT_DIR.
 func (l *locator) explicit(path string) (Location, error) {
+	l.given = true
 	abs := l.abs(path)
 	if !filepath.IsAbs(abs) {
 		return Location{}, notFound(path, "GIT_DIR is not a path")
@@ -135,14 +140,19 @@ func guessWorkTree(gitDir string) string {
 
 // finish fills in what follows from the git dir at path, which Git calls name.
 func (l *locator) finish(loc Location, path, name string) (Location, error) {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return Location{}, notFound(path, err.Error())
+	real := path
+	var st filestat.Stat
+	if l.given || filestat.Of(&st, path) != nil || st.IsSymlink() {
+		var err error
+		if real, err = filepath.EvalSymlinks(path); err != nil {
+			return Location{}, notFound(path, err.Error())
+		}
 	}
 	loc.GitDir = real
 	if name != real {
 		loc.GitDirName = name
 	}
+	var err error
 	if loc.CommonDir, err = l.commonDir(real); err != nil {
 		return Location{}, err
 	}
@@ -334,6 +344,17 @@ func validHead(path string) bool {
 
 // commonDir returns the common dir of a git dir, absolute.
 func (l *locator) commonDir(gitDir string) (string, error) {
+	if gitDir == l.git {
+		return l.common, nil
+	}
+	common, err := l.readCommonDir(gitDir)
+	if err == nil {
+		l.git, l.common = gitDir, common
+	}
+	return common, err
+}
+
+func (l *locator) readCommonDir(gitDir string) (string, error) {
 	if given, ok := l.env["GIT_COMMON_DIR"]; ok {
 		if given == "" {
 			return "", notFound(gitDir, "GIT_COMMON_DIR is empty")
