@@ -18,7 +18,7 @@ import (
 
 // version is part of a repository's folder name: a change of what the generators
 // write must change it, so that no run measures what an older one left.
-const version = 1
+const version = 2
 
 // A Store is the folder where generated repositories are kept.
 type Store struct {

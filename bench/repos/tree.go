@@ -21,8 +21,10 @@ var (
 )
 
 // depth is how many levels of directories a tree has, whatever its size: what
-// grows is the width, as in real trees.
-const depth = 6
+// grows is the width, as in real trees. With paths of meanPath it makes names of
+// about seven bytes, which is what directories of large real trees are called
+// (src, main, java, service, internal …).
+const depth = 9
 
 // meanPath is the mean length of a path in bytes, that of large trees of Java,
 // TypeScript and Go.
