@@ -114,6 +114,7 @@ type Runner struct {
 	// What was done, for the report.
 	Asked, Unknown, Failing, Played, Processes int
 	Statuses                                   map[string]int // how often a step's last command failed
+	Seen                                       map[string]int // how many answers said what, by git's word
 }
 
 // StartDaemon returns a Start for the gitstatusd at path.
@@ -187,7 +188,8 @@ func (p *play) step(i int) (*Failure, error) {
 	if status != 0 {
 		p.r.Failing++
 		if p.r.Statuses != nil {
-			p.r.Statuses[strings.Join(step.Commands, "; ")]++
+			last, _, _ := strings.Cut(step.Commands[len(step.Commands)-1], " './")
+			p.r.Statuses[last]++
 		}
 	}
 	p.oracle.OwnIndex, p.oracle.Rules = step.OwnIndex, step.Rules
@@ -223,6 +225,7 @@ func (p *play) query(q Query) (*Failure, error) {
 		p.r.Unknown += len(answers) // git itself cannot tell
 		return nil, nil
 	}
+	p.r.see(truths[0])
 	for i, d := range p.daemons {
 		opts, truth, id := p.s.Options[i], truths[i], answers[i][0]
 		if bad := truth.Check(id, opts, q.NoIndex, answers[i]); bad != nil {
@@ -237,6 +240,25 @@ func (p *play) query(q Query) (*Failure, error) {
 		}
 	}
 	return nil, nil
+}
+
+// see counts what is remarkable about a truth.
+func (r *Runner) see(t *gittest.Truth) {
+	if r.Seen == nil {
+		return
+	}
+	action, _, _ := strings.Cut(t.Action, " ")
+	r.Seen["action "+action]++
+	for name, on := range map[string]bool{"found": t.Found, "index-error": t.IndexError, "detached": t.Found && t.Branch == "", "unborn": t.Found && t.Commit == "",
+		"upstream": t.UpstreamBranch != "", "gone": t.RemoteName != "" && t.UpstreamBranch == "", "push": t.PushRemoteName != "", "ahead": t.Ahead > 0,
+		"behind": t.Behind > 0, "push-ahead": t.PushAhead > 0, "push-behind": t.PushBehind > 0, "staged": t.Staged > 0, "new": t.StagedNew > 0, "deleted": t.StagedDeleted > 0,
+		"unstaged": t.Unstaged > 0, "unstaged-deleted": t.UnstagedDeleted > 0, "conflicted": t.Conflicted > 0, "untracked": t.Untracked > 0, "stashes": t.Stashes > 0,
+		"tag": t.Tag != "", "encoding": t.Encoding != "", "skip-worktree": t.SkipWorktree > 0, "assumed": t.Assumed > 0, "no-subject": t.Commit != "" && t.Subject == "",
+		"settled differs": t.Unstaged != t.UnstagedSettled} {
+		if on {
+			r.Seen[name]++
+		}
+	}
 }
 
 // removeAll removes top, whatever modes the steps left behind.

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,7 +33,7 @@ var (
 	failures = flag.Int("failures", 5, "how many failing seeds to shrink and report")
 	out      = flag.String("out", "", "a directory for the scripts that reproduce failures")
 	temp     = flag.String("temp", "", "where to make the repositories, in place of the temporary directory")
-	verbose  = flag.Bool("commands", false, "list the steps whose commands fail most")
+	verbose  = flag.Bool("what", false, "list the steps with a failing command, and what git's answers said")
 )
 
 // gitstatusd is the path of the program under test, set by TestMain.
@@ -145,7 +147,7 @@ func tempDir(t *testing.T) string {
 func playAll(t *testing.T, m *Maker, dir string, list []uint64, start func(*gittest.Env, string, gittest.Options) (answerer, error)) {
 	t.Helper()
 	gits := gittest.All(t)
-	p := &player{t: t, m: m, dir: dir, list: list, gits: gits, start: start, statuses: map[string]int{}}
+	p := &player{t: t, m: m, dir: dir, list: list, gits: gits, start: start, statuses: map[string]int{}, seen: map[string]int{}}
 	begin := time.Now()
 	var wg sync.WaitGroup
 	for range max(*jobs, 1) {
@@ -161,8 +163,11 @@ func playAll(t *testing.T, m *Maker, dir string, list []uint64, start func(*gitt
 		t.Errorf("git could not tell %d of %d answers: the generator makes too much that is broken", p.unknown, p.asked)
 	}
 	if *verbose {
-		for text, n := range p.statuses {
-			t.Logf("failed %4d times: %s", n, text)
+		for _, text := range slices.Sorted(maps.Keys(p.statuses)) {
+			t.Logf("failed %4d times: %s", p.statuses[text], text)
+		}
+		for _, what := range slices.Sorted(maps.Keys(p.seen)) {
+			t.Logf("seen %5d times: %s", p.seen[what], what)
 		}
 	}
 }
@@ -180,11 +185,11 @@ type player struct {
 	mu                                         sync.Mutex // guards what follows
 	reported, unreported                       int
 	played, asked, unknown, failing, processes int
-	statuses                                   map[string]int
+	statuses, seen                             map[string]int
 }
 
 func (p *player) work() {
-	r := &Runner{Temp: p.dir, Start: p.start, Statuses: map[string]int{}}
+	r := &Runner{Temp: p.dir, Start: p.start, Statuses: map[string]int{}, Seen: map[string]int{}}
 	for {
 		i := int(p.next.Add(1)) - 1
 		if i >= len(p.list) {
@@ -198,6 +203,9 @@ func (p *player) work() {
 	p.played += r.Played
 	for text, n := range r.Statuses {
 		p.statuses[text] += n
+	}
+	for what, n := range r.Seen {
+		p.seen[what] += n
 	}
 }
 

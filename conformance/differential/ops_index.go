@@ -95,6 +95,9 @@ func commitOps() []op {
 			"git config i18n.commitEncoding ISO-8859-1", "git config i18n.logOutputEncoding ISO-8859-1", "git config i18n.commitEncoding EUC-JP"),
 		oneOf("encoding", 1, `git commit -q --allow-empty --allow-empty-message -m ''`, `git commit -q --allow-empty -m "$(printf 'long %0500d' 7)"`,
 			`git commit -q --allow-empty -m "$(printf '\303\274%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)"`),
+		{"stash", 5, func(g *gen) []string {
+			return append(g.write(g.name(), "put"), pick(g, "git stash -q", "git stash -q -u", "git add -A; git stash -q"))
+		}},
 		oneOf("stash", 5, "git stash -q", "git stash -q -u", "git stash -q pop", "git stash drop -q", "git stash clear", "git stash apply -q", `git stash push -q -m "x y"`),
 		oneOf("stash", 1, "git update-ref -d refs/stash", "git update-ref refs/stash HEAD", "rm -f .git/logs/refs/stash", "git reflog expire --expire=all refs/stash"),
 		oneOf("head", 4, "git reset -q --soft HEAD~1", "git reset -q HEAD~1", "git reset -q --hard", "git reset -q --hard HEAD~1", "git checkout -q HEAD~1",

@@ -5,7 +5,7 @@ import "fmt"
 // refOps change refs, how they are stored, and where branches come from and go to.
 func refOps() []op {
 	return []op{
-		{"tag", 4, func(g *gen) []string {
+		{"tag", 7, func(g *gen) []string {
 			t := quote(pick(g, g.tags...))
 			return []string{pick(g, "git tag -f "+t, "git tag -f -a -m t "+t, "git tag -f -a -m nested "+t+" "+quote(pick(g, g.tags...)),
 				"git tag -d "+t, "git tag -f "+t+" HEAD~1", "git tag -f "+t+" 'HEAD^{tree}'")}

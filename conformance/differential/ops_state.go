@@ -5,15 +5,17 @@ import "fmt"
 // stateOps begin operations that stop half-way, and go on with them.
 func stateOps() []op {
 	return []op{
-		// Both sides touch a file, so that there is something to stop at.
-		{"state", 3, func(g *gen) []string {
-			p := g.path()
-			return []string{fmt.Sprintf("git reset -q --hard; git switch -q side && mkdir -p %[2]s && put %[1]s 'side\\n' && git add %[1]s && git commit -qm 'side edit'", p, quote("./"+dirOf(g.name()))),
-				fmt.Sprintf("git switch -q main && put %[1]s 'main\\n' && git add %[1]s && git commit -qm 'main edit'", p)}
+		{"state", 3, (*gen).diverge},
+		{"state", 6, func(g *gen) []string {
+			begin := pick(g, "git merge -q --no-edit side", "git rebase -q side", "git rebase -q --apply side", "git rebase -q --merge side", "git cherry-pick side",
+				"git cherry-pick side~1 side", "git cherry-pick side side~1", "git revert --no-edit HEAD", "git revert --no-edit HEAD~1", "git revert --no-edit HEAD~1 HEAD~2",
+				"git revert --no-edit HEAD~1 HEAD", "git format-patch -q -1 --stdout side | git am -q", "git format-patch -q -2 --stdout side | git am -q -3",
+				"git merge -q --no-commit --no-ff side", "git cherry-pick -n side", "git revert -n HEAD", "git merge --squash -q side", "git cherry-pick --allow-empty HEAD")
+			if g.IntN(3) == 0 {
+				return []string{begin}
+			}
+			return append(g.diverge(), begin) // mostly stops at a conflict
 		}},
-		oneOf("state", 5, "git merge -q --no-edit side", "git rebase -q side", "git rebase -q --apply side", "git rebase -q --merge side", "git cherry-pick side", "git cherry-pick side~1 side",
-			"git revert --no-edit HEAD", "git revert --no-edit HEAD~1", "git revert --no-edit HEAD~1 HEAD~2", "git format-patch -q -1 --stdout side | git am -q", "git format-patch -q -2 --stdout side | git am -q -3",
-			"git merge -q --no-commit --no-ff side", "git cherry-pick -n side", "git revert -n HEAD", "git merge --squash -q side", "git cherry-pick --allow-empty HEAD"),
 		oneOf("state", 3, "GIT_SEQUENCE_EDITOR='sed -i 1s/^pick/edit/' git rebase -q -i HEAD~2", "GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i HEAD~1",
 			"git rebase -q -i --root -x false", "git rebase -q -x false HEAD~2", "GIT_SEQUENCE_EDITOR='sed -i 2s/^pick/reword/' git rebase -q -i --rebase-merges HEAD~2"),
 		oneOf("state", 2, "git bisect start", "git bisect start HEAD HEAD~2", "git bisect bad", "git bisect good HEAD~2", "git bisect reset", "git bisect skip"),
@@ -22,6 +24,16 @@ func stateOps() []op {
 			"git reset -q --merge", "git rebase --edit-todo"),
 		oneOf("state", 1, "rm -f .git/rebase-merge/msgnum .git/rebase-apply/next", "rm -f .git/rebase-merge/interactive", "rm -f .git/rebase-apply/applying .git/rebase-apply/rebasing", "rm -f .git/CHERRY_PICK_HEAD", "rm -f .git/REVERT_HEAD"),
 	}
+}
+
+// diverge gives both sides another content of one file, in a clean tree.
+func (g *gen) diverge() []string {
+	name := g.name()
+	p, d := quote("./"+name), quote("./"+dirOf(name))
+	edit := func(branch string) string {
+		return fmt.Sprintf("git switch -q %[1]s && { [ -d %[2]s ] || mkdir -p %[2]s; } && put %[3]s '%[1]s\\n' && git add -f %[3]s && git commit -qm '%[1]s edit' && put %[3]s '%[1]s\\nmore\\n' && git commit -qam '%[1]s more'", branch, d, p)
+	}
+	return []string{"git reset -q --hard; git clean -qfd", edit("side"), edit("main")}
 }
 
 // nestedOps make repositories inside the repository, and other work trees of it.
