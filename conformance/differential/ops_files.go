@@ -9,7 +9,7 @@ func fileOps() []op {
 	}
 	return []op{
 		{"", 6, func(g *gen) []string { return g.write(g.name(), "put") }},
-		{"", 4, how("printf 'a\\n' >>")},
+		{"", 4, how("more")},
 		{"", 6, how("flip")},
 		{"", 3, how("rm -f", "rm -rf")},
 		{"", 2, how("touch", "touch -d '1 hour ago'", "touch -d '2001-02-03 04:05:06'")},
@@ -17,7 +17,7 @@ func fileOps() []op {
 		{"editors", 3, func(g *gen) []string { return g.write(g.name(), "over") }},
 		{"editors", 2, func(g *gen) []string {
 			p := g.path()
-			return []string{fmt.Sprintf("mv -f %s %s; cp %s %s; flip %s", p, p+"~", p+"~", p, p)}
+			return []string{fmt.Sprintf("plain %s; mv -f %s %s; cp %s %s; flip %s", p, p, p+"~", p+"~", p, p)}
 		}},
 		{"editors", 2, func(g *gen) []string {
 			return []string{fmt.Sprintf("ln -f %s %s", g.path(), g.path())}
@@ -33,7 +33,8 @@ func fileOps() []op {
 			return []string{"flip_mmap " + g.path()}
 		}},
 		{"editors", 2, func(g *gen) []string {
-			return []string{fmt.Sprintf("cp --preserve=all %s %s", g.path(), g.path())}
+			from, to := g.path(), g.path()
+			return []string{fmt.Sprintf("plain %[1]s; plain %[2]s; cp --preserve=all %[1]s %[2]s", from, to)}
 		}},
 		{"editors", 2, func(g *gen) []string { return []string{fmt.Sprintf("mv -f %s %s", g.path(), g.path())} }},
 		{"restored", 8, func(g *gen) []string {

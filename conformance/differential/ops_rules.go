@@ -76,7 +76,7 @@ func ruleOps() []op {
 		}},
 		{"attributes", 3, func(g *gen) []string {
 			p := g.path()
-			return []string{fmt.Sprintf(`tr -d '\r' <%[1]s >"$B/.t"; %[2]s <"$B/.t" >%[1]s`, p, pick(g, "sed 's/$/\\r/'", "cat", "sed '1s/$/\\r/'"))}
+			return []string{fmt.Sprintf(`plain %[1]s; tr -d '\r' <%[1]s >"$B/.t"; %[2]s <"$B/.t" >%[1]s`, p, pick(g, "sed 's/$/\\r/'", "cat", "sed '1s/$/\\r/'"))}
 		}},
 		{"attributes", 1, func(g *gen) []string { return []string{"git add --renormalize ."} }},
 		{"attributes", 1, func(g *gen) []string { return []string{"rm -f .gitattributes"} }},

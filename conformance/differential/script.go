@@ -11,9 +11,11 @@ import (
 const Prologue = `R=$B/p/r
 r() { cd "$R" 2>/dev/null || cd "$B/p2/r" 2>/dev/null || cd "$B"; }
 at() { export GIT_AUTHOR_DATE="$((1700000000 + $1)) +0000" GIT_COMMITTER_DATE="$((1700000000 + $1)) +0000"; }
-put() { printf "$2" >"$1"; }                                     # write over
+plain() { [ ! -p "$1" ] || rm -f -- "$1"; }                      # a pipe would make its writer wait
+put() { plain "$1"; printf "$2" >"$1"; }                         # write over
+more() { plain "$1"; printf 'a\n' >>"$1"; }
 over() { printf "$2" >"$B/.new" && mv -f -- "$B/.new" "$1"; }    # rename over, as editors do
-swapped() { tr 'abcdxyAB01' 'badcyxBA10' <"$1" >"$B/.new"; }     # other bytes, the same size
+swapped() { plain "$1"; tr 'abcdxyAB01' 'badcyxBA10' <"$1" >"$B/.new"; }     # other bytes, the same size
 flip() { swapped "$1" && cat "$B/.new" >"$1"; }
 flip_over() { swapped "$1" && mv -f -- "$B/.new" "$1"; }
 flip_dd() { swapped "$1" && dd if="$B/.new" of="$1" conv=notrunc status=none; }
