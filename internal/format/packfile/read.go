@@ -212,8 +212,8 @@ func (r *reading) follow(off int64) (base entry, at int64, typ object.Type, cont
 		if base.typ != ofsDelta && base.typ != refDelta {
 			return base, at, 0, nil, nil
 		}
-		// Only ref-deltas can form a ring; no chain is longer than the pack is.
-		if int64(len(r.s.chain)) > r.src.size/int64(r.p.algo.Size()) {
+		// Only ref-deltas can form a ring; no chain has more objects than the pack.
+		if len(r.s.chain) >= r.p.idx.Len() {
 			return base, at, 0, nil, r.p.corrupt(off, "deltas form a ring")
 		}
 		r.s.chain = append(r.s.chain, link{at, base.body, base.size})
