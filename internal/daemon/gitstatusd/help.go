@@ -37,6 +37,8 @@ OPTIONS
     Count changes even if bash.showDirtyState is false.
       --gust
     Accept environment variables behind the fields of a request.
+      --watch
+    Without a server, watch repositories from their second query on.
       --no-server
     Compute every answer in this process.
   -V, --version

@@ -47,6 +47,7 @@ type Options struct {
 	Limits      live.Limits
 	Extended    bool   // --gust
 	NoServer    bool   // --no-server
+	Watch       bool   // --watch: watch repositories in this process
 	VersionGlob string // "*"
 
 	ShowVersion, ShowHelp bool
@@ -104,6 +105,7 @@ func table() []option {
 		{'G', "version-glob", true, func(o *Options, arg string) error { o.VersionGlob = arg; return nil }},
 		{'h', "help", false, flag(func(o *Options) *bool { return &o.ShowHelp })},
 		{0, "gust", false, flag(func(o *Options) *bool { return &o.Extended })},
+		{0, "watch", false, flag(func(o *Options) *bool { return &o.Watch })},
 		{0, "no-server", false, flag(func(o *Options) *bool { return &o.NoServer })},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"gust/internal/engine/status"
 	"gust/internal/pure/summary"
 	"gust/internal/repo"
+	"gust/internal/worktree/watch"
 )
 
 // Limits bound the work of an answer and what it counts; see status.Limits.
@@ -25,6 +26,12 @@ type Options struct {
 	// TTL is how long a repository is kept after its last request; 0 or less: for
 	// ever.
 	TTL time.Duration
+	// Pool makes repositories that are asked for again watched; nil: all are polled.
+	Pool *watch.Pool
+	// Earned is the query from which on a repository is watched; 0 means the second.
+	Earned int
+	// Report is told what went wrong beside an answer, for a log. It may be nil.
+	Report func(error)
 }
 
 // A Request asks for the summary of the repository that a directory is in. It
@@ -40,7 +47,9 @@ type Request struct {
 // A State holds the repositories that were asked for. It is safe for concurrent
 // use; requests for different repositories do not wait for each other.
 type State struct {
-	o Options
+	o          Options
+	watcher    *watcher // nil: poll
+	background background
 
 	mu    sync.Mutex // guards repos and the used fields of what it holds
 	repos map[key]*kept
@@ -62,12 +71,30 @@ type kept struct {
 	refs int // requests that use it, guarded by State.mu
 	used time.Time
 	gone bool // no longer in State.repos: the last user closes it
+
+	// Guarded by State.mu.
+	workTree  string
+	queries   int
+	busy      bool // something runs in the background
+	watched   bool
+	why       error // why it is not
+	pollUntil time.Time
+	verified  time.Time
 }
 
 // New returns an empty State.
 func New(o Options) *State {
 	o.Threads = max(o.Threads, 1)
-	return &State{o: o, repos: make(map[key]*kept)}
+	if o.Earned <= 0 {
+		o.Earned = earned
+	}
+	s := &State{o: o, repos: make(map[key]*kept)}
+	s.background.ctx, s.background.cancel = context.WithCancel(context.Background())
+	if o.Pool != nil {
+		s.watcher = &watcher{pool: o.Pool}
+		s.watcher.mounts, _ = watch.OpenMountTable() // without one, open says why nothing is watched
+	}
+	return s
 }
 
 // Query answers q. The summary is nil where there is no repository, none with a
@@ -84,42 +111,62 @@ func (s *State) Query(ctx context.Context, q Request) (*summary.Summary, error) 
 	}
 	k := s.acquire(loc, env)
 	defer s.release(k)
-	r, err := k.open(loc, env)
-	if err != nil || r == nil {
-		return nil, err
+	ask := status.Request{NoIndex: q.NoIndex, Threads: s.o.Threads, Limits: q.Limits}
+	for {
+		r, fresh, err := k.open(loc, env)
+		if err != nil || r == nil {
+			return nil, err
+		}
+		sum, err := r.Summary(ctx, ask)
+		if errors.Is(err, status.ErrClosed) {
+			continue // another request found its configuration changed
+		}
+		if err != nil {
+			return sum, fmt.Errorf("'%s': %w", loc.GitDir, err)
+		}
+		s.answered(k, r, fresh, sum.WorkDir, ask)
+		return sum, nil
 	}
-	sum, err := r.Summary(ctx, status.Request{NoIndex: q.NoIndex, Threads: s.o.Threads, Limits: q.Limits})
-	if err != nil {
-		err = fmt.Errorf("'%s': %w", r.WorkTree(), err)
-	}
-	return sum, err
 }
 
-// open returns the repository, opened anew where its configuration changed; nil
-// if it has no working tree.
-func (k *kept) open(loc repo.Location, env repo.Env) (*status.Repo, error) {
+// answered notes that r, which k holds, answered q.
+func (s *State) answered(k *kept, r *status.Repo, fresh bool, workTree string, q status.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k.workTree = workTree
+	if fresh {
+		k.watched = false
+	}
+	if !q.NoIndex {
+		k.queries++
+		s.afterwards(k, r, q)
+	}
+}
+
+// open returns the repository, read anew where its configuration changed; nil if
+// it has no working tree. fresh says that it remembers nothing.
+func (k *kept) open(loc repo.Location, env repo.Env) (opened *status.Repo, fresh bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.repo != nil && k.repo.Unchanged() {
-		return k.repo, nil
+		return k.repo, false, nil
 	}
 	r, err := repo.Open(loc, env)
 	if err == nil && r.WorkTree != "" && k.repo != nil && k.repo.Reload(r) {
-		return k.repo, nil
+		return k.repo, false, nil
 	}
 	if k.repo != nil {
 		k.repo.Close()
 		k.repo = nil
 	}
 	if err != nil || r.WorkTree == "" {
-		return nil, err
+		return nil, false, err
 	}
-	opened, err := status.New(r)
-	if err != nil {
-		return nil, err
+	if opened, err = status.New(r); err != nil {
+		return nil, false, err
 	}
 	k.repo = opened
-	return opened, nil
+	return opened, true, nil
 }
 
 func (s *State) acquire(loc repo.Location, env repo.Env) *kept {
@@ -177,7 +224,12 @@ func (s *State) Expire(now time.Time) int {
 
 // Close frees every repository once the requests in progress are answered.
 func (s *State) Close() {
+	s.background.cancel()
 	s.drop(func(*kept) bool { return true })
+	s.background.wg.Wait()
+	if s.watcher != nil && s.watcher.mounts != nil {
+		s.watcher.mounts.Close()
+	}
 }
 
 func (s *State) drop(which func(*kept) bool) (left int) {

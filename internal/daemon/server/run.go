@@ -8,6 +8,7 @@ import (
 	"gust/internal/daemon/gitstatusd"
 	"gust/internal/daemon/live"
 	"gust/internal/daemon/process"
+	"gust/internal/worktree/watch"
 )
 
 // Run is the classic daemon in one process: it serves in and out with an engine
@@ -15,7 +16,12 @@ import (
 func Run(ctx context.Context, o *gitstatusd.Options, in io.Reader, out, errs io.Writer, env []string) int {
 	process.IgnoreBrokenPipe()
 	log := NewLog(errs, o.Level)
-	state := live.New(live.Options{Threads: o.Threads, TTL: o.TTL})
+	options := live.Options{Threads: o.Threads, TTL: o.TTL, Report: func(err error) { log.Printf(gitstatusd.Error, "%v", err) }}
+	if o.Watch {
+		options.Pool = watch.NewPool(watch.PoolOptions{})
+		defer options.Pool.Close()
+	}
+	state := live.New(options)
 	defer state.Close()
 	s := &Stdio{
 		In: in, Out: out, Handler: state.Query, Log: log, Limits: o.Limits, Env: env, Extended: o.Extended,

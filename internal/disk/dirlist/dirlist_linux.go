@@ -98,6 +98,9 @@ func (d Dir) Readlink(nameZ, path string) (string, error) {
 	}
 }
 
+// Fd returns the descriptor of d, for a watch of it.
+func (d Dir) Fd() int { return d.fd }
+
 // IsOpen reports whether d is open.
 func (d Dir) IsOpen() bool { return d.fd != 0 }
 

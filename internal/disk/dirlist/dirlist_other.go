@@ -66,6 +66,9 @@ func (d Dir) OpenFile(nameZ, path string) (*os.File, error) {
 // Readlink returns the target of the symbolic link with a NUL-terminated name.
 func (d Dir) Readlink(nameZ, _ string) (string, error) { return os.Readlink(d.join(nameZ)) }
 
+// Fd returns -1: no descriptor is held.
+func (d Dir) Fd() int { return -1 }
+
 // IsOpen reports whether d is open.
 func (d Dir) IsOpen() bool { return d.path != "" }
 

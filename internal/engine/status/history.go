@@ -39,8 +39,6 @@ type pair struct {
 // after a switch.
 const maxPairs = 8
 
-func (h *history) close() {}
-
 // unknown reports whether HEAD's commit could not be read.
 func (h *history) unknown() bool { return !h.known }
 
@@ -114,7 +112,7 @@ func (h *history) readHead(db *odb.DB, id oid.ID) error {
 
 // aheadBehind counts the commits that only a, and only b, leads to. Nothing is
 // ahead of or behind an unborn branch.
-func (h *history) aheadBehind(ctx context.Context, _ *odb.DB, a, b oid.ID) (ahead, behind int, err error) {
+func (h *history) aheadBehind(ctx context.Context, a, b oid.ID) (ahead, behind int, err error) {
 	if a.IsNull() || a == b {
 		return 0, 0, nil
 	}

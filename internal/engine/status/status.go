@@ -49,11 +49,15 @@ const IndexError = "index-error"
 // ObjectError is the action of a Summary for which an object could not be read.
 const ObjectError = "object-error"
 
+// ErrClosed says that a Repo was closed.
+var ErrClosed = errors.New("repository is closed")
+
 // A Repo is one open repository with a working tree and what is remembered of it
 // between answers. It is safe for concurrent use: answers are computed one after
 // the other.
 type Repo struct {
-	mu sync.Mutex // guards everything below
+	mu     sync.Mutex // guards everything below
+	closed bool
 
 	r        *repo.Repository
 	settings settings
@@ -67,7 +71,8 @@ type Repo struct {
 	tree *scan.Tree
 
 	comparers []*comparer // that no scan uses
-	full      *fullIndex  // the expanded form of a sparse ix, once it was needed
+	watching  watching
+	full      *fullIndex // the expanded form of a sparse ix, once it was needed
 
 	history history
 	staged  stagedCache
@@ -108,7 +113,7 @@ func (s *Repo) Reload(r *repo.Repository) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.r
-	same := r.GitDir == o.GitDir && r.CommonDir == o.CommonDir && r.WorkTree == o.WorkTree && r.IndexPath == o.IndexPath &&
+	same := !s.closed && r.GitDir == o.GitDir && r.CommonDir == o.CommonDir && r.WorkTree == o.WorkTree && r.IndexPath == o.IndexPath &&
 		r.ObjectDir == o.ObjectDir && slices.Equal(r.Alternates, o.Alternates) && r.Algo == o.Algo && r.RefFormat == o.RefFormat
 	return same && s.configure(r) == nil
 }
@@ -117,19 +122,17 @@ func (s *Repo) Reload(r *repo.Repository) (ok bool) {
 func (s *Repo) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
+	s.unwatch(nil)
 	for _, sub := range s.subs {
 		sub.close()
 	}
-	s.history.close()
 	s.db.Close()
 }
 
 // Unchanged reports whether the repository that s was made for would be opened
 // in the same way again.
 func (s *Repo) Unchanged() bool { return s.r.Unchanged() }
-
-// WorkTree returns the root of the working tree.
-func (s *Repo) WorkTree() string { return s.r.WorkTree }
 
 // Summary answers q. It reflects every change of the repository that was complete
 // when it was called. The error is that of a repository which Git refuses too, or
@@ -138,6 +141,9 @@ func (s *Repo) WorkTree() string { return s.r.WorkTree }
 func (s *Repo) Summary(ctx context.Context, q Request) (*summary.Summary, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
 	sum := &summary.Summary{WorkDir: s.r.WorkTree}
 	head, err := s.r.Refs.Head()
 	if err != nil {
@@ -270,7 +276,7 @@ func (s *Repo) scan(ctx context.Context, o scan.Options) (scan.Result, error) {
 	for {
 		s.carry(ix)
 		back.ix = ix
-		res, err := s.tree.Scan(ctx, s.r.WorkTree, &o, back)
+		res, err := s.pass(ctx, &o, back)
 		if err != nil || !res.Expand || s.full != nil {
 			return res, err
 		}
@@ -288,7 +294,7 @@ func (s *Repo) carry(ix *index.Index) {
 	case s.tree == nil:
 		s.tree = scan.NewTree(ix)
 	case s.tree.Index() != ix:
-		s.tree.Carry(ix)
+		s.tree.Carry(ix, s.watching.watch)
 	}
 }
 
@@ -353,7 +359,7 @@ func (s *Repo) upstream(ctx context.Context, head refs.Head, sum *summary.Summar
 		return ignoreMissing(err)
 	}
 	sum.UpstreamBranch = shortBranch(t.Merge)
-	sum.Ahead, sum.Behind, err = s.history.aheadBehind(ctx, s.db, head.ID, id)
+	sum.Ahead, sum.Behind, err = s.history.aheadBehind(ctx, head.ID, id)
 	return err
 }
 
@@ -370,7 +376,7 @@ func (s *Repo) pushRemote(ctx context.Context, head refs.Head, sum *summary.Summ
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	sum.PushAhead, sum.PushBehind, err = s.history.aheadBehind(ctx, s.db, head.ID, id)
+	sum.PushAhead, sum.PushBehind, err = s.history.aheadBehind(ctx, head.ID, id)
 	return err
 }
 

@@ -9,10 +9,9 @@ import (
 
 // Carry makes t a tree for ix, another index of the same working tree, keeping
 // what still holds: listings of directories with the same names in the index,
-// verdicts on entries with the same path and object ID, and results. It returns
-// the new number of each directory of the old index, -1 where there is none; nil
-// if none has another.
-func (t *Tree) Carry(ix *index.Index) []int32 {
+// verdicts on entries with the same path and object ID, results, and watches. It
+// ends those of directories that are not in ix in unwatch, which may be nil.
+func (t *Tree) Carry(ix *index.Index, unwatch Watch) {
 	old := *t
 	*t = *NewTree(ix)
 	t.key, t.noCase, t.scan = old.key, old.noCase, old.scan
@@ -20,6 +19,10 @@ func (t *Tree) Carry(ix *index.Index) []int32 {
 	// An older index makes racy what was not.
 	if ix.MtimeSec < old.ix.MtimeSec || ix.MtimeSec == old.ix.MtimeSec && ix.MtimeNsec < old.ix.MtimeNsec {
 		t.whole = false
+	}
+	t.owners = make([]owner, len(old.owners))
+	for i := range t.owners {
+		t.owners[i].dir = -1
 	}
 	c := carrier{Tree: t, old: &old, number: make([]int32, len(old.ix.Dirs))}
 	for i := range c.number {
@@ -32,12 +35,7 @@ func (t *Tree) Carry(ix *index.Index) []int32 {
 	}
 	c.dir(0, 0)
 	t.renumber(c.number, old.stale)
-	for i, n := range c.number {
-		if int(n) != i {
-			return c.number
-		}
-	}
-	return nil
+	t.dropOwners(unwatch)
 }
 
 // A carrier is one Carry.
@@ -57,6 +55,7 @@ func (c *carrier) dir(o, n int) {
 	node := &c.nodes[n]
 	// The index may say another thing now of a rule file that is not on disk.
 	node.ignoreFile.absent, node.attrFile.absent = false, false
+	c.own(node, owner{int32(n), true})
 	r := c.old.results[o]
 	r.dirty = nil
 	if from.Names != to.Names {
@@ -85,6 +84,19 @@ func (c *carrier) dir(o, n int) {
 				c.added(b)
 				nk = nk[1:]
 			}
+		}
+	}
+}
+
+// own notes whose n, and the directories below it that are not in the index, are
+// now.
+func (c *carrier) own(n *node, o owner) {
+	if n.id != 0 {
+		c.owners[n.id] = o
+	}
+	for i := range n.kids {
+		if k := n.kids[i].node; k != nil {
+			c.own(k, owner{o.dir, false})
 		}
 	}
 }

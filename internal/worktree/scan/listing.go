@@ -16,6 +16,7 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 	}
 	l.Sort()
 	old := n.kids
+	defer func() { w.dropKids(old, n.kids) }()
 	n.kids, n.judged, n.hasGit = nil, false, false
 	n.ignoreFile.present, n.attrFile.present = false, false
 	n.ignoreFile.absent, n.attrFile.absent = false, false
@@ -51,6 +52,7 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 	}
 	all := string(w.names)
 	n.kids = make([]kid, len(w.picked))
+	rest := old
 	for k, i := range w.picked {
 		end := len(l.Name(i)) + 1
 		n.kids[k] = kid{nameZ: all[:end], dir: l.Kind(i) == dirlist.Directory}
@@ -58,11 +60,11 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 			_, n.kids[k].hides = w.ix.FindFile(d, l.Name(i))
 		}
 		all = all[end:]
-		for len(old) > 0 && old[0].nameZ < n.kids[k].nameZ {
-			old = old[1:]
+		for len(rest) > 0 && rest[0].nameZ < n.kids[k].nameZ {
+			rest = rest[1:]
 		}
-		if len(old) > 0 && old[0].nameZ == n.kids[k].nameZ && old[0].dir && n.kids[k].dir {
-			n.kids[k].node = old[0].node
+		if len(rest) > 0 && rest[0].nameZ == n.kids[k].nameZ && rest[0].dir && n.kids[k].dir {
+			n.kids[k].node, rest[0].node = rest[0].node, nil
 		}
 	}
 	return nil
@@ -114,4 +116,20 @@ func (w *worker) isDotGit(name []byte) bool {
 	}
 	return string(name) == ".git" ||
 		w.o.IgnoreCase && name[1]|0x20 == 'g' && name[2]|0x20 == 'i' && name[3]|0x20 == 't'
+}
+
+// dropKids ends the watches of directories that are no longer kids: those that
+// old still holds, unless kids is old.
+func (w *worker) dropKids(old, kids []kid) {
+	if w.o.Watch == nil || len(old) > 0 && len(kids) > 0 && &old[0] == &kids[0] {
+		return
+	}
+	for i := range old {
+		if n := old[i].node; n != nil {
+			if n.id != 0 {
+				w.o.Watch.Remove(n.id)
+			}
+			w.dropKids(n.kids, nil)
+		}
+	}
 }

@@ -207,23 +207,27 @@ func (w *worker) refresh(n *node, dir dirlist.Dir, d int, in *ignore.Stack, attr
 // watch makes sure that the directory n is watched, and reports whether it was
 // not before.
 func (w *worker) watch(n *node, dir dirlist.Dir, st *filestat.Stat) bool {
-	if n.watched && n.stat.Ino == st.Ino && n.stat.Dev == st.Dev {
+	if n.id != 0 && n.stat.Ino == st.Ino && n.stat.Dev == st.Dev {
 		return false
 	}
 	err := errUntrusted
 	if w.trusted(dir, st) {
-		err = w.o.Watch(dir, w.owner)
+		id := n.id
+		if id == 0 {
+			id = w.tree.newID(&w.mu, owner{int32(w.owner), n == &w.tree.nodes[w.owner]})
+		}
+		if err = w.o.Watch.Add(dir, id); err == nil {
+			n.id = id
+		}
 	}
-	if n.watched = err == nil; !n.watched {
+	if err != nil {
 		w.mu.Lock()
 		w.unwatched = err
 		w.mu.Unlock()
 		return false
 	}
-	if dir.Stat(st) != nil {
-		return false
-	}
-	return true
+	// Whatever changed before the watch is seen by what follows.
+	return dir.Stat(st) == nil
 }
 
 var errUntrusted = errors.New("file system is not one whose events are known to be exact")

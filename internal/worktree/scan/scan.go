@@ -57,12 +57,18 @@ type Options struct {
 	// before, for other reasons than Attrs. It invalidates remembered verdicts.
 	ContentKey any
 
-	// Watch, if not nil, is told of each directory that an answer depends on before
-	// the directory is looked at, once as long as it stays the same directory. node
-	// is the number of the directory of the index that marks of it are for. It is
-	// called from several goroutines at once. After an error, or of a file system
-	// whose events are not to be trusted, Result.Unwatched is set.
-	Watch func(dir dirlist.Dir, node uint32) error
+	// Watch, if not nil, watches each directory that an answer depends on.
+	Watch Watch
+}
+
+// A Watch is told which directories an answer depends on. Its methods are called
+// from several goroutines at once.
+type Watch interface {
+	// Add watches dir under the number id, before dir is looked at. A number that was
+	// in use is given to the new directory.
+	Add(dir dirlist.Dir, id uint32) error
+	// Remove ends the watch under id.
+	Remove(id uint32)
 }
 
 // A Backend answers what a scan cannot know of itself. It is called from several
@@ -87,7 +93,7 @@ type Result struct {
 	Deleted   int // … of these, without a file
 	Untracked int
 	Present   int   // skip-worktree entries that counted as ordinary, see Options.SparseCheckout
-	Unwatched error // why Options.Watch does not cover the answer; nil if it does
+	Unwatched error // why Options.Watch does not cover the answer; nil if it does or there is none
 	Expand    bool  // a sparse directory is present: the counts hold only for an expanded index
 
 	Work Work

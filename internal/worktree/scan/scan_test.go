@@ -224,7 +224,7 @@ func TestUpdateLooksAtMarksAlone(t *testing.T) {
 		t.Fatal("no directory b")
 	}
 	w.env.Script(t, "cd r; echo x >>b/2")
-	r, err = w.tree.Update(context.Background(), w.root, &w.o, w.back, []Mark{{Node: uint32(d), Name: "2"}})
+	r, err = w.tree.update(context.Background(), w.root, &w.o, w.back, []Mark{{Node: uint32(d), Name: "2"}})
 	if err != nil || r.Unstaged != 1 || r.Work != (Work{Stats: 1, Opened: 1}) {
 		t.Errorf("one file marked: %+v, %v", r, err)
 	}
@@ -251,7 +251,7 @@ func playUpdates(t *testing.T, seed uint64) {
 		script, dirs := mutation(rnd)
 		w.env.TryScript("cd r; " + script)
 		w.carry()
-		got, err := w.tree.Update(context.Background(), w.root, &w.o, w.back, w.marks(dirs))
+		got, err := w.tree.update(context.Background(), w.root, &w.o, w.back, w.marks(dirs))
 		if err == ErrStale {
 			got = w.scan() // the index went back in time: a new tree is right to be scanned
 		} else if err != nil {
@@ -272,7 +272,7 @@ func playUpdates(t *testing.T, seed uint64) {
 func (w *tree) carry() {
 	if ix := w.tree.Index(); !ix.Unchanged() {
 		ix = w.index()
-		w.tree.Carry(ix)
+		w.tree.Carry(ix, nil)
 		w.back = &plain{ix, w.T}
 	}
 }
@@ -344,18 +344,31 @@ func mutation(rnd *rand.Rand) (script string, changed []string) {
 	return fmt.Sprintf("rm -f %s; ln -s x %s", file, file), []string{d}
 }
 
+// watched are the numbers of the watches by inode.
+type watched map[uint64]uint32
+
+func (w watched) Add(dir dirlist.Dir, id uint32) error {
+	var st filestat.Stat
+	if err := dir.Stat(&st); err != nil {
+		return err
+	}
+	w[st.Ino] = id
+	return nil
+}
+
+func (w watched) Remove(id uint32) {
+	for ino, x := range w {
+		if x == id {
+			delete(w, ino)
+		}
+	}
+}
+
 func TestUpdateTellsWatch(t *testing.T) {
 	w := newTree(t, someFiles+"; mkdir -p u/v ignored; echo /ignored/ >.gitignore; touch u/v/f ignored/f")
-	told := make(map[uint64]uint32) // nodes by inode
+	told := watched{}
 	w.o.Threads = 1
-	w.o.Watch = func(dir dirlist.Dir, node uint32) error {
-		var st filestat.Stat
-		if err := dir.Stat(&st); err != nil {
-			return err
-		}
-		told[st.Ino] = node
-		return nil
-	}
+	w.o.Watch = told
 	if r := w.scan(); r.Unwatched != nil {
 		t.Skipf("NOT TESTED: the temporary directory's file system is not trusted: %v", r.Unwatched)
 	}
@@ -378,7 +391,7 @@ func TestUpdateTellsWatch(t *testing.T) {
 	if err := os.Mkdir(w.root+"/a", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.tree.Update(context.Background(), w.root, &w.o, w.back, w.marks([]string{".", "u"})); err != nil {
+	if _, err := w.tree.update(context.Background(), w.root, &w.o, w.back, w.marks([]string{".", "u"})); err != nil {
 		t.Fatal(err)
 	}
 	var st filestat.Stat

@@ -29,9 +29,9 @@ type node struct {
 	stat    filestat.Stat // when it was listed
 	scan    uint32        // the scan that last refreshed it
 	counted uint32        // the scan that last counted untracked files here
+	id      uint32        // its watch, see Options.Watch; 0 if this very directory has none
 	listed  bool          // kids and the has… fields hold
 	settled bool          // stat was old enough to be believed
-	watched bool          // Options.Watch was told of this very directory
 	hasGit  bool          // there is a name .git
 
 	under    bool // a parent directory is ignored

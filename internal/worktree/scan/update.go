@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"gust/internal/disk/filestat"
@@ -12,15 +13,30 @@ import (
 	"gust/internal/rules/ignore"
 )
 
-// A Mark says what in a working tree may have changed.
-type Mark struct {
-	Node uint32 // the number of a directory of the index
-	// Name is the file in it whose content or stat may have changed. It is empty if
-	// the names in the directory may have, or anything in a directory below it that
-	// has no index entry.
+// An Event is what a watcher tells of one watched directory.
+type Event struct {
+	ID uint32 // as Watch.Add had it
+	// Name is the file in it whose content or stat may have changed; empty if the
+	// names in the directory may have.
 	Name string
 	// Below says that anything may have changed in the directory and below it.
 	Below bool
+}
+
+// A Mark says what in a directory of the index may have changed. Name and Below
+// are as in Event; without both, anything in a directory below that has no index
+// entry may have changed too.
+type Mark struct {
+	Node  uint32
+	Name  string
+	Below bool
+}
+
+// An owner is the directory of the index that a watch's events are marks of. The
+// watched directory is that itself, or one below it that has no index entry.
+type owner struct {
+	dir  int32 // -1: none, the watch is dropped
+	self bool
 }
 
 // incremental is what Update builds on.
@@ -28,6 +44,7 @@ type incremental struct {
 	whole      bool       // every result holds, under conditions
 	conditions conditions // of the last whole scan
 	root       filestat.Stat
+	owners     []owner   // by the number of the watch; 0 is none
 	stale      []Mark    // what Carry found to be looked at again
 	always     []uint32  // entries that every update looks at: submodules and hard links
 	written    []written // files with a mark in the last minutes
@@ -70,11 +87,77 @@ func conditionsOf(o *Options) conditions {
 var ErrStale = errors.New("results of the last scan do not hold")
 
 // Update answers what Scan would, by looking at what changed since the last Scan
-// or Update alone: what marks name, and what a watcher cannot tell of. o must
-// have no limits and the marks must be all that happened since that answer began;
-// directories are then believed by their watch and not by their times. It returns
-// ErrStale where there was no whole scan under the same options.
-func (t *Tree) Update(ctx context.Context, root string, o *Options, back Backend, marks []Mark) (Result, error) {
+// or Update alone: what events name, and what a watcher cannot tell of. o must
+// have no limits and the events must be all since that answer began; directories
+// are then believed by their watch and not by their times. It returns ErrStale
+// where there was no whole scan under the same options.
+func (t *Tree) Update(ctx context.Context, root string, o *Options, back Backend, events []Event) (Result, error) {
+	return t.update(ctx, root, o, back, t.marks(events))
+}
+
+// marks returns what events mean.
+func (t *Tree) marks(events []Event) []Mark {
+	marks := make([]Mark, 0, len(events))
+	for _, e := range events {
+		if int(e.ID) >= len(t.owners) || t.owners[e.ID].dir < 0 {
+			continue // a directory that no answer depends on any more
+		}
+		o := t.owners[e.ID]
+		m := Mark{Node: uint32(o.dir)}
+		if o.self {
+			m.Name, m.Below = e.Name, e.Below
+			if _, ok := t.ix.FindFile(int(o.dir), []byte(e.Name)); m.Name != "" && !ok && !isRuleFile(m.Name) {
+				continue // the content of an untracked file
+			}
+		} else if e.Name != "" && !isRuleFile(e.Name) {
+			continue
+		}
+		marks = append(marks, m)
+	}
+	return marks
+}
+
+// newID returns the number of a new watch.
+func (t *Tree) newID(mu *sync.Mutex, o owner) uint32 {
+	mu.Lock()
+	defer mu.Unlock()
+	if len(t.owners) == 0 {
+		t.owners = append(t.owners, owner{dir: -1}) // 0 is no watch
+	}
+	t.owners = append(t.owners, o)
+	return uint32(len(t.owners) - 1)
+}
+
+// Distrust makes the next answer one of a whole scan, which keeps the watches.
+func (t *Tree) Distrust() { t.whole = false }
+
+// Unwatch forgets every watch: the next pass adds them anew.
+func (t *Tree) Unwatch() {
+	for i := range t.nodes {
+		t.nodes[i].unwatch()
+	}
+	t.owners, t.whole = nil, false
+}
+
+func (n *node) unwatch() {
+	n.id = 0
+	for i := range n.kids {
+		if k := n.kids[i].node; k != nil {
+			k.unwatch()
+		}
+	}
+}
+
+// dropOwners ends the watches that Carry left without an owner.
+func (t *Tree) dropOwners(unwatch Watch) {
+	for id := 1; id < len(t.owners); id++ {
+		if t.owners[id].dir < 0 && unwatch != nil {
+			unwatch.Remove(uint32(id))
+		}
+	}
+}
+
+func (t *Tree) update(ctx context.Context, root string, o *Options, back Backend, marks []Mark) (Result, error) {
 	if !t.whole || t.conditions != conditionsOf(o) {
 		return Result{}, ErrStale
 	}
