@@ -118,7 +118,7 @@ func isHex(s []byte, n int) bool {
 		return false
 	}
 	for _, c := range s {
-		if !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f') {
+		if c-'0' > 9 && (c|0x20)-'a' > 5 { // bytes wrap around
 			return false
 		}
 	}

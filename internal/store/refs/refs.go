@@ -154,14 +154,18 @@ func (s *Store) Follow(name string) (string, oid.ID, error) {
 	return name, id, err
 }
 
-// Head returns what HEAD says. An unborn branch is no error.
+// Head returns what HEAD says. An unborn branch is no error; a HEAD that names
+// the null object ID is one, as it names no commit.
 func (s *Store) Head() (Head, error) {
 	r, err := s.Read("HEAD")
 	if err != nil {
 		return Head{ID: oid.Null(s.algo)}, err
 	}
 	if r.Target == "" {
-		return Head{ID: r.ID}, nil
+		if r.ID.IsNull() {
+			err = &BrokenError{Path: "HEAD", Problem: "detached at the null object ID"}
+		}
+		return Head{ID: r.ID}, err
 	}
 	name, id, err := s.resolve("HEAD")
 	if errors.Is(err, ErrNotFound) {

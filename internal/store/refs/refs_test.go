@@ -190,6 +190,9 @@ func TestStoreAgainstGit(t *testing.T) {
 				if test.files && format == "--ref-format=reftable" {
 					continue
 				}
+				if format == "--object-format=sha256" && !strings.Contains("packed stash no-header loose-upper-case tag-of-tag", test.name) {
+					continue // only what holds object IDs depends on it
+				}
 				t.Run(g.String()+format+"/"+test.name, func(t *testing.T) {
 					e := gittest.New(t, g)
 					e.Setenv("INIT", format)
