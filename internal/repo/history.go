@@ -27,7 +27,8 @@ func (o *Overrides) Unchanged() bool {
 	return true
 }
 
-// ParentOverrides reads shallow and info/grafts (gitrepository-layout(5)).
+// ParentOverrides reads shallow and info/grafts (gitrepository-layout(5)). What
+// shallow says of a commit wins.
 func (r *Repository) ParentOverrides() (*Overrides, error) {
 	o := &Overrides{paths: [2]string{r.CommonDir + "/shallow", r.CommonDir + "/info/grafts"}}
 	if path := r.Env["GIT_SHALLOW_FILE"]; path != "" {
@@ -36,43 +37,73 @@ func (r *Repository) ParentOverrides() (*Overrides, error) {
 	if path := r.Env["GIT_GRAFT_FILE"]; path != "" {
 		o.paths[1] = path
 	}
+	var texts [2]string
 	for i, path := range o.paths {
 		data, sig, err := filestat.ReadFile(path, 1<<30)
 		if err != nil && !filestat.IsAbsent(err) {
 			return nil, fmt.Errorf("cannot read '%s': %w", path, err)
 		}
 		o.sigs[i] = sig
-		for line := range strings.Lines(string(data)) {
-			err := o.line(strings.TrimSpace(line), r.Algo, i == 0)
-			if err != nil && i == 0 { // Git dies of a bad end, and passes over a bad graft
-				return nil, fmt.Errorf("bad line in '%s': %w", path, err)
-			}
+		texts[i] = string(data)
+	}
+	o.grafts(texts[1], r.Algo)
+	at := 0
+	for line := range strings.Lines(texts[0]) {
+		if err := o.shallow(line, r.Algo); err != nil {
+			return nil, fmt.Errorf("bad line at offset %d of '%s': %w", at, o.paths[0], err)
 		}
+		at += len(line)
 	}
 	return o, nil
 }
 
-// line takes one line: a commit, and its parents.
-func (o *Overrides) line(line string, algo oid.Algo, shallow bool) error {
-	if line == "" || line[0] == '#' {
-		return nil
+// shallow takes one line of shallow: a commit that is to have no parents. Git
+// refuses a repository in which a line begins with anything else.
+func (o *Overrides) shallow(line string, algo oid.Algo) error {
+	id, err := oid.Parse(algo, line[:min(len(line), algo.HexSize())])
+	if err == nil {
+		o.set(id, nil)
 	}
-	var ids []oid.ID
-	for word := range strings.FieldsSeq(line) {
-		id, err := oid.Parse(algo, word)
-		if err != nil {
-			return err
+	return err
+}
+
+// grafts takes the lines of info/grafts: a commit and what its parents are to be,
+// with one space between. Git passes over other lines, and over what is said of a
+// commit for the second time.
+func (o *Overrides) grafts(text string, algo oid.Algo) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		var ids []oid.ID
+		for line != "" {
+			id, err := oid.Parse(algo, line[:min(len(line), algo.HexSize())])
+			if err != nil {
+				ids = nil
+				break
+			}
+			ids = append(ids, id)
+			if line = line[algo.HexSize():]; line == "" {
+				break
+			}
+			if !strings.ContainsAny(line[:1], " \t\r\n") {
+				ids = nil
+				break
+			}
+			line = line[1:]
 		}
-		ids = append(ids, id)
+		if len(ids) == 0 {
+			continue
+		}
+		if _, known := o.Parents[ids[0]]; !known {
+			o.set(ids[0], ids[1:])
+		}
 	}
+}
+
+func (o *Overrides) set(id oid.ID, parents []oid.ID) {
 	if o.Parents == nil {
 		o.Parents = make(map[oid.ID][]oid.ID)
 	}
-	if shallow {
-		ids = ids[:1]
-	}
-	o.Parents[ids[0]] = ids[1:]
-	return nil
+	o.Parents[id] = parents
 }
 
 // Replacements returns what refs/replace puts in the place of objects
