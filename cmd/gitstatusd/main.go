@@ -27,5 +27,6 @@ func main() {
 		fmt.Fprintf(os.Stderr, "gitstatusd: version %s does not match '%s'\n", gitstatusd.Version, o.VersionGlob)
 		os.Exit(gitstatusd.ExitVersion)
 	}
-	os.Exit(server.Run(context.Background(), &o, os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	local := &server.Local{O: &o, Env: os.Environ(), Log: server.NewLog(os.Stderr, o.Level)}
+	os.Exit(server.Run(context.Background(), local, local.Respond, os.Stdin, os.Stdout))
 }

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,4 +38,15 @@ func (l *Log) Printf(level gitstatusd.LogLevel, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.w.Write(append(line, '\n')) // nobody is left to tell of a failing log
+}
+
+// problem writes what went wrong with a request. Of a panic, it also writes where.
+func (l *Log) problem(err error) {
+	l.Printf(gitstatusd.Error, "%v", err)
+	var p *panicError
+	if errors.As(err, &p) {
+		for line := range strings.Lines(string(p.stack)) {
+			l.Printf(gitstatusd.Error, "    %s", strings.TrimSpace(line))
+		}
+	}
 }

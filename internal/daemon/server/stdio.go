@@ -8,71 +8,80 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"time"
 
 	"gust/internal/daemon/gitstatusd"
-	"gust/internal/daemon/live"
-	"gust/internal/pure/summary"
 )
 
-// A Handler answers one request. It does not know where the request came from.
-type Handler func(ctx context.Context, q live.Request) (*summary.Summary, error)
+// A Responder answers a request of the classic protocol: it appends the whole
+// response to dst. raw is the request as it came, without its separator. It is
+// called by one goroutine.
+type Responder func(ctx context.Context, q *gitstatusd.Request, raw, dst []byte) []byte
 
 // Stdio serves the classic protocol over a pair of streams.
 type Stdio struct {
 	In      io.Reader
 	Out     io.Writer
-	Handler Handler
+	Respond Responder
 	Log     *Log
-	Limits  live.Limits
-	Env     []string // of this process, NAME=value
 	// Extended accepts environment variables in requests.
 	Extended bool
-	// Idle is called once a second while no request is waiting, and ends Serve by
-	// returning false. It may be nil.
-	Idle func() bool
+	// Idle is called when no request came for a second, and ends Serve with
+	// done. Else it is called once more after again, or only after another
+	// request if again is 0. It may be nil.
+	Idle func() (again time.Duration, done bool)
+	// Gone ends Serve once it is closed and no request came for a second. It may
+	// be nil.
+	Gone <-chan struct{}
 }
 
 // idlePeriod is how long the protocol waits before it looks whether anybody is
 // left to answer.
 const idlePeriod = time.Second
 
-// Serve answers requests in order until the end of In, a failing Out, or Idle's
-// word. The error is that of reading or writing, nil at a regular end.
+// Serve answers requests in order until the end of In, a failing Out, or the word
+// of Idle or Gone. The error is that of reading or writing, nil at a regular end.
 func (s *Stdio) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	requests := make(chan []byte)
 	failed := make(chan error, 1)
 	go func() { failed <- s.read(ctx, requests) }()
-	var tick <-chan time.Time
-	if s.Idle != nil {
-		ticker := time.NewTicker(idlePeriod)
-		defer ticker.Stop()
-		tick = ticker.C
+	idle := time.NewTimer(idlePeriod)
+	if s.Idle == nil {
+		idle.Stop()
 	}
+	defer idle.Stop()
+	gone, leaving := s.Gone, false
 	var out []byte
-	busy := false // a request came since the last tick
 	for {
 		select {
 		case data, ok := <-requests:
 			if !ok {
 				return <-failed
 			}
-			busy = true
-			out = s.answer(ctx, data, out[:0])
-			if len(out) == 0 {
-				continue
+			if out = s.answer(ctx, data, out[:0]); len(out) > 0 {
+				if _, err := s.Out.Write(out); err != nil {
+					return fmt.Errorf("cannot write response: %w", err)
+				}
 			}
-			if _, err := s.Out.Write(out); err != nil {
-				return fmt.Errorf("cannot write response: %w", err)
+			if s.Idle != nil || leaving {
+				idle.Reset(idlePeriod)
 			}
-		case <-tick:
-			if !busy && !s.Idle() {
+		case <-idle.C:
+			if leaving {
 				return nil
 			}
-			busy = false
+			again, done := s.Idle()
+			if done {
+				return nil
+			}
+			if again > 0 {
+				idle.Reset(max(again, idlePeriod))
+			}
+		case <-gone:
+			gone, leaving = nil, true
+			idle.Reset(idlePeriod)
 		}
 	}
 }
@@ -81,7 +90,7 @@ func (s *Stdio) Serve(ctx context.Context) error {
 func (s *Stdio) read(ctx context.Context, requests chan<- []byte) error {
 	defer close(requests)
 	var pending []byte
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, 4<<10)
 	skipping := false // inside of a request that is too long
 	for {
 		n, err := s.In.Read(buf)
@@ -126,24 +135,7 @@ func (s *Stdio) answer(ctx context.Context, data, dst []byte) []byte {
 		return gitstatusd.AppendResponse(dst, q.ID, nil)
 	}
 	start := time.Now()
-	sum, err := s.handle(ctx, &q)
-	if err != nil {
-		s.Log.Printf(gitstatusd.Error, "%v", err)
-	}
+	dst = s.Respond(ctx, &q, data, dst)
 	s.Log.Printf(gitstatusd.Debug, "answered %q in %v", q.Dir, time.Since(start))
-	return gitstatusd.AppendResponse(dst, q.ID, sum)
-}
-
-// handle asks the handler. A panic is one lost answer, not a lost daemon.
-func (s *Stdio) handle(ctx context.Context, q *gitstatusd.Request) (sum *summary.Summary, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			sum, err = nil, fmt.Errorf("panic while answering '%s': %v\n%s", q.Dir, p, debug.Stack())
-		}
-	}()
-	env := s.Env
-	if s.Extended && len(q.Env) > 0 {
-		env = append(env[:len(env):len(env)], q.Env...)
-	}
-	return s.Handler(ctx, live.Request{Dir: q.Dir, GitDir: q.GitDir, Env: env, NoIndex: q.NoIndex, Limits: s.Limits})
+	return dst
 }
