@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -64,8 +65,8 @@ func (e Env) Home() string {
 }
 
 // configOptions returns where configuration outside of the repository is
-// (git-config(1), FILES and ENVIRONMENT).
-func configOptions(e Env) (config.Options, error) {
+// (git-config(1), FILES and ENVIRONMENT). Relative paths are taken from base.
+func configOptions(e Env, base string) (config.Options, error) {
 	o := config.Options{Env: e, Home: e.Home()}
 	noSystem, err := e.bool("GIT_CONFIG_NOSYSTEM")
 	if err != nil {
@@ -73,13 +74,13 @@ func configOptions(e Env) (config.Options, error) {
 	}
 	if !noSystem {
 		if path, ok := e["GIT_CONFIG_SYSTEM"]; ok {
-			o.System = []string{path}
+			o.System = []string{from(base, path)}
 		} else {
 			o.System = []string{"/etc/gitconfig"}
 		}
 	}
 	if path, ok := e["GIT_CONFIG_GLOBAL"]; ok {
-		o.Global = []string{path}
+		o.Global = []string{from(base, path)}
 		return o, nil
 	}
 	if xdg := e["XDG_CONFIG_HOME"]; xdg != "" {
@@ -91,4 +92,12 @@ func configOptions(e Env) (config.Options, error) {
 		o.Global = append(o.Global, o.Home+"/.gitconfig")
 	}
 	return o, nil
+}
+
+// from returns path, which may be relative to base. An empty path stays empty.
+func from(base, path string) string {
+	if path == "" || base == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return base + "/" + path
 }

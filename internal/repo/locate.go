@@ -69,12 +69,7 @@ type locator struct {
 }
 
 // abs returns a path that is given relative to the current directory.
-func (l *locator) abs(path string) string {
-	if filepath.IsAbs(path) || path == "" || l.cwd == "" {
-		return path
-	}
-	return l.cwd + "/" + path
-}
+func (l *locator) abs(path string) string { return from(l.cwd, path) }
 
 func notFound(dir, why string) error {
 	return fmt.Errorf("'%s': %w: %s", dir, ErrNotFound, why)

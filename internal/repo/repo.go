@@ -51,7 +51,11 @@ func Open(loc Location, env Env) (*Repository, error) {
 	if err := r.openRefs(); err != nil {
 		return nil, err
 	}
-	o, err := configOptions(env)
+	base := loc.WorkTree
+	if base == "" {
+		base = loc.GitDir
+	}
+	o, err := configOptions(env, base)
 	if err != nil {
 		return nil, err
 	}

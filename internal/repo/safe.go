@@ -14,9 +14,8 @@ import (
 // checkSafe applies safe.directory and safe.bareRepository to a repository that
 // was discovered. workTree is "" for a bare one, gitFile where there is none.
 func (l *locator) checkSafe(workTree, gitDir, gitFile string) error {
-	env := l.env
 	if workTree == "" {
-		c, err := protected(env)
+		c, err := l.protected()
 		if err != nil {
 			return fmt.Errorf("'%s': %w: %v", gitDir, ErrUnsafe, err)
 		}
@@ -29,7 +28,7 @@ func (l *locator) checkSafe(workTree, gitDir, gitFile string) error {
 			return fmt.Errorf("'%s': %w: safe.bareRepository is explicit", gitDir, ErrUnsafe)
 		}
 	}
-	if owned(gitFile, env) && owned(workTree, env) && owned(gitDir, env) {
+	if owned(gitFile, l.env) && owned(workTree, l.env) && owned(gitDir, l.env) {
 		return nil
 	}
 	path := workTree
@@ -39,7 +38,7 @@ func (l *locator) checkSafe(workTree, gitDir, gitFile string) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	c, err := protected(env)
+	c, err := l.protected()
 	if err != nil {
 		return fmt.Errorf("'%s': %w: %v", path, ErrUnsafe, err)
 	}
@@ -51,8 +50,8 @@ func (l *locator) checkSafe(workTree, gitDir, gitFile string) error {
 
 // protected returns the configuration that no repository can change
 // (git-config(1), "protected configuration"). It knows no git dir and no branch.
-func protected(env Env) (*config.Config, error) {
-	o, err := configOptions(env)
+func (l *locator) protected() (*config.Config, error) {
+	o, err := configOptions(l.env, l.cwd)
 	if err != nil {
 		return nil, err
 	}
