@@ -29,7 +29,7 @@ func (b *bench) smallRounds() int { return 10 * b.rounds }
 
 func timing(s *measure.Sample) report.Timing {
 	return report.Timing{
-		Name: s.Name, Median: s.Median().Nanoseconds(), P25: s.Quantile(0.25).Nanoseconds(), P75: s.Quantile(0.75).Nanoseconds(), Runs: len(s.Times),
+		Name: s.Name, Median: s.Median().Nanoseconds(), P25: s.Quantile(0.25).Nanoseconds(), P75: s.Quantile(0.75).Nanoseconds(), CPU: s.MedianCPU().Nanoseconds(), Runs: len(s.Times),
 	}
 }
 
@@ -50,12 +50,8 @@ func (b *bench) largeTree(ctx context.Context) (dir string, files, dirs int, err
 
 // status is `git status` as prompts of old ran it.
 func (b *bench) status(ctx context.Context, dir string) measure.Subject {
-	return measure.Subject{Name: "git status", Run: func() (time.Duration, error) {
-		var out string
-		d, err := measure.Wall(func() (err error) {
-			out, err = b.gitOutput(ctx, dir, "status", "--porcelain=v2", "--branch")
-			return err
-		})
+	return measure.Subject{Name: "git status", Run: func() (measure.Cost, error) {
+		out, d, err := b.gitCost(ctx, dir, "status", "--porcelain=v2", "--branch")
 		if err == nil && strings.Count(out, "\n") != 3 {
 			err = fmt.Errorf("the tree is not clean, or not level with its upstream:\n%s", out)
 		}
@@ -65,9 +61,9 @@ func (b *bench) status(ctx context.Context, dir string) measure.Subject {
 
 // ask is a query to a running daemon.
 func ask(name string, t *talker, dir string, flag byte, check func([]string) error) measure.Subject {
-	return measure.Subject{Name: name, Run: func() (time.Duration, error) {
+	return measure.Subject{Name: name, Run: func() (measure.Cost, error) {
 		var fields []string
-		d, err := measure.Wall(func() (err error) {
+		d, err := measure.Within(t.cmd.Process.Pid, func() (err error) {
 			fields, err = query(t, dir, flag)
 			return err
 		})
@@ -80,21 +76,22 @@ func ask(name string, t *talker, dir string, flag byte, check func([]string) err
 
 // fresh is a daemon's whole start up to its first answer.
 func (b *bench) fresh(ctx context.Context, name, dir string, check func([]string) error) measure.Subject {
-	return measure.Subject{Name: name, Run: func() (time.Duration, error) {
+	return measure.Subject{Name: name, Run: func() (measure.Cost, error) {
 		began := time.Now()
 		t, err := b.startDaemon(ctx)
 		if err != nil {
-			return 0, err
+			return measure.Cost{}, err
 		}
 		fields, err := query(t, dir, '0')
-		d := time.Since(began)
+		cost := measure.Cost{Wall: time.Since(began)}
 		if err == nil {
 			err = check(fields)
 		}
 		if closed := t.close(); err == nil {
 			err = closed
 		}
-		return d, err
+		cost.CPU = t.cmd.ProcessState.UserTime() + t.cmd.ProcessState.SystemTime()
+		return cost, err
 	}}
 }
 
@@ -117,9 +114,9 @@ func (b *bench) polling(ctx context.Context) error {
 	clean := func(fields []string) error { return checkClean(fields, files) }
 	samples, err := measure.Interleave(b.rounds,
 		ask("gust", daemon, dir, '0', clean),
-		measure.Subject{Name: "floor", Run: func() (time.Duration, error) {
+		measure.Subject{Name: "floor", Run: func() (measure.Cost, error) {
 			var answer string
-			d, err := measure.Wall(func() (err error) {
+			d, err := measure.Within(floor.cmd.Process.Pid, func() (err error) {
 				answer, err = floor.ask("\n")
 				return err
 			})
@@ -237,11 +234,9 @@ func (b *bench) apart(ctx context.Context) error {
 
 // revList is git's own count, which it leaves in counts.
 func (b *bench) revList(ctx context.Context, dir string, counts *string) measure.Subject {
-	return measure.Subject{Name: "git rev-list", Run: func() (time.Duration, error) {
-		return measure.Wall(func() (err error) {
-			*counts, err = b.gitOutput(ctx, dir, "rev-list", "--count", "--left-right", "main...origin/main")
-			return err
-		})
+	return measure.Subject{Name: "git rev-list", Run: func() (d measure.Cost, err error) {
+		*counts, d, err = b.gitCost(ctx, dir, "rev-list", "--count", "--left-right", "main...origin/main")
+		return d, err
 	}}
 }
 
@@ -291,16 +286,12 @@ func (b *bench) moving(ctx context.Context, dir string) ([]measure.Sample, error
 		}
 		return os.Rename(next, ref)
 	}
-	subject := func(name string, count func() (string, error)) measure.Subject {
-		return measure.Subject{Name: name, Run: func() (time.Duration, error) {
+	subject := func(name string, count func() (string, measure.Cost, error)) measure.Subject {
+		return measure.Subject{Name: name, Run: func() (measure.Cost, error) {
 			if err := move(); err != nil {
-				return 0, err
+				return measure.Cost{}, err
 			}
-			var counts string
-			d, err := measure.Wall(func() (err error) {
-				counts, err = count()
-				return err
-			})
+			counts, d, err := count()
 			if err == nil {
 				err = pair(counts)
 			}
@@ -308,15 +299,19 @@ func (b *bench) moving(ctx context.Context, dir string) ([]measure.Sample, error
 		}}
 	}
 	return measure.Interleave(rounds,
-		subject("git rev-list", func() (string, error) {
-			return b.gitOutput(ctx, temp, "rev-list", "--count", "--left-right", "main...origin/main")
+		subject("git rev-list", func() (string, measure.Cost, error) {
+			return b.gitCost(ctx, temp, "rev-list", "--count", "--left-right", "main...origin/main")
 		}),
-		subject("gust", func() (string, error) {
-			fields, err := query(daemon, temp, '0')
+		subject("gust", func() (string, measure.Cost, error) {
+			var fields []string
+			d, err := measure.Within(daemon.cmd.Process.Pid, func() (err error) {
+				fields, err = query(daemon, temp, '0')
+				return err
+			})
 			if err != nil {
-				return "", err
+				return "", d, err
 			}
-			return fields[fieldAhead] + "\t" + fields[fieldBehind], nil
+			return fields[fieldAhead] + "\t" + fields[fieldBehind], d, nil
 		}),
 	)
 }

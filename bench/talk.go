@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gust/bench/measure"
 )
 
 // patience is how long one answer may take: long enough for a system call tracer
@@ -98,6 +101,16 @@ func (b *bench) gitCommand(ctx context.Context, dir string, args ...string) *exe
 func (b *bench) gitOutput(ctx context.Context, dir string, args ...string) (string, error) {
 	out, err := b.gitCommand(ctx, dir, args...).Output()
 	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// gitCost runs git in dir and returns its output without the last newline and what
+// it cost.
+func (b *bench) gitCost(ctx context.Context, dir string, args ...string) (string, measure.Cost, error) {
+	cmd := b.gitCommand(ctx, dir, args...)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	cost, err := measure.Command(cmd)
+	return strings.TrimSuffix(out.String(), "\n"), cost, err
 }
 
 // Numbers of the fields of an answer that bench checks (docs/protocol.md).

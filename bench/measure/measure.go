@@ -1,6 +1,7 @@
 // Package measure times things side by side. Machines are shared and noisy, so
 // what is compared is run in turns, A B A B …, and every figure that is judged is
-// a ratio of two medians from one such run.
+// a ratio of two medians from one such run. Where others compete for the
+// processors, the time on them says more than the clock; both are kept.
 package measure
 
 import (
@@ -10,17 +11,22 @@ import (
 	"time"
 )
 
+// A Cost is what one run took: by the clock, and on all processors together. CPU
+// is 0 where it is not known.
+type Cost struct{ Wall, CPU time.Duration }
+
 // A Subject is one of the things that take turns. Run does it once and returns
-// how long the part that counts took.
+// what the part that counts cost.
 type Subject struct {
 	Name string
-	Run  func() (time.Duration, error)
+	Run  func() (Cost, error)
 }
 
-// A Sample is what one subject's runs took, sorted.
+// A Sample is what one subject's runs took, by the clock and on the processors,
+// each sorted.
 type Sample struct {
-	Name  string
-	Times []time.Duration
+	Name        string
+	Times, CPUs []time.Duration
 }
 
 // Interleave runs each subject once unmeasured, so that caches are as warm for
@@ -28,10 +34,10 @@ type Sample struct {
 // round goes backwards, so that none always follows the same neighbour.
 func Interleave(rounds int, subjects ...Subject) ([]Sample, error) {
 	samples := make([]Sample, len(subjects))
-	once := func(i int) (time.Duration, error) {
+	once := func(i int) (Cost, error) {
 		d, err := subjects[i].Run()
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", subjects[i].Name, err)
+			return Cost{}, fmt.Errorf("%s: %w", subjects[i].Name, err)
 		}
 		return d, nil
 	}
@@ -51,11 +57,13 @@ func Interleave(rounds int, subjects ...Subject) ([]Sample, error) {
 			if err != nil {
 				return nil, err
 			}
-			samples[i].Times = append(samples[i].Times, d)
+			samples[i].Times = append(samples[i].Times, d.Wall)
+			samples[i].CPUs = append(samples[i].CPUs, d.CPU)
 		}
 	}
 	for i := range samples {
 		slices.Sort(samples[i].Times)
+		slices.Sort(samples[i].CPUs)
 	}
 	return samples, nil
 }
@@ -71,17 +79,15 @@ func (s *Sample) Quantile(q float64) time.Duration {
 }
 
 // Median returns the middle time, the mean of both if there are two.
-func (s *Sample) Median() time.Duration {
-	n := len(s.Times)
+func (s *Sample) Median() time.Duration { return middle(s.Times) }
+
+// MedianCPU returns the same of the time on processors.
+func (s *Sample) MedianCPU() time.Duration { return middle(s.CPUs) }
+
+func middle(times []time.Duration) time.Duration {
+	n := len(times)
 	if n == 0 {
 		return 0
 	}
-	return (s.Times[(n-1)/2] + s.Times[n/2]) / 2
-}
-
-// Wall times f.
-func Wall(f func() error) (time.Duration, error) {
-	began := time.Now()
-	err := f()
-	return time.Since(began), err
+	return (times[(n-1)/2] + times[n/2]) / 2
 }

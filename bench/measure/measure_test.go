@@ -2,6 +2,9 @@ package measure
 
 import (
 	"errors"
+	"os"
+	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -11,10 +14,10 @@ func TestInterleave(t *testing.T) {
 	var order strings.Builder
 	subject := func(name string) Subject {
 		n := 10
-		return Subject{name, func() (time.Duration, error) {
+		return Subject{name, func() (Cost, error) {
 			order.WriteString(name)
 			n--
-			return time.Duration(n), nil
+			return Cost{time.Duration(n), time.Duration(2 * n)}, nil
 		}}
 	}
 	samples, err := Interleave(3, subject("a"), subject("b"), subject("c"))
@@ -25,12 +28,26 @@ func TestInterleave(t *testing.T) {
 		t.Errorf("order %q, want %q", order.String(), want)
 	}
 	for _, s := range samples {
-		if len(s.Times) != 3 || s.Times[0] != 6 || s.Times[2] != 8 {
+		if len(s.Times) != 3 || s.Times[0] != 6 || s.Times[2] != 8 || s.CPUs[2] != 16 || s.MedianCPU() != 14 {
 			t.Errorf("%s: times %v, want 6 7 8: the first run is not measured, the rest sorted", s.Name, s.Times)
 		}
 	}
-	if _, err := Interleave(1, Subject{"x", func() (time.Duration, error) { return 0, errors.New("broke") }}); err == nil || !strings.Contains(err.Error(), "x: broke") {
+	if _, err := Interleave(1, Subject{"x", func() (Cost, error) { return Cost{}, errors.New("broke") }}); err == nil || !strings.Contains(err.Error(), "x: broke") {
 		t.Errorf("error %v, want one that names the subject", err)
+	}
+}
+
+func TestProcesses(t *testing.T) {
+	cost, err := Command(exec.Command("git", "version"))
+	if err != nil || cost.Wall <= 0 || (runtime.GOOS == "linux" && cost.CPU <= 0) {
+		t.Errorf("Command: %v, %v", cost, err)
+	}
+	if _, err := Command(exec.Command("git", "no-such-command")); err == nil {
+		t.Error("Command: no error from a process that failed")
+	}
+	broke := errors.New("broke")
+	if cost, err := Within(os.Getpid(), func() error { return broke }); err != broke || cost.Wall <= 0 {
+		t.Errorf("Within: %v, %v", cost, err)
 	}
 }
 

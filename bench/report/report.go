@@ -34,6 +34,7 @@ type Timing struct {
 	Median int64  `json:"median_ns,omitempty"`
 	P25    int64  `json:"p25_ns,omitempty"`
 	P75    int64  `json:"p75_ns,omitempty"`
+	CPU    int64  `json:"median_cpu_ns,omitempty"` // on all processors together; 0 if not known
 	Runs   int    `json:"runs,omitempty"`
 }
 
@@ -96,10 +97,13 @@ func (r *Report) Table(w io.Writer) error {
 	m := &r.Machine
 	fmt.Fprintf(w, "%s, %d cores (%s), %s, %s, %s, gust %s, %s\n\n", m.System, m.Cores, m.CPU, m.FileSystem, m.Go, m.Git, m.Gust, r.Date.Format(time.DateOnly))
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "row\twhat\tmedian (p25-p75)\tagainst\tmedian (p25-p75)\tratio\ttarget\t")
+	fmt.Fprintln(tw, "row\twhat\tmedian (p25-p75)\tagainst\tmedian (p25-p75)\tratio\tcpu\ttarget\t")
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		ratio, target := "", ""
+		ratio, target, cpu := "", "", ""
+		if row.Subject.CPU > 0 && row.Reference.CPU > 0 {
+			cpu = fmt.Sprintf("%.3f", float64(row.Subject.CPU)/float64(row.Reference.CPU))
+		}
 		if row.Ratio > 0 {
 			ratio = fmt.Sprintf("%.3f", row.Ratio)
 		}
@@ -112,11 +116,12 @@ func (r *Report) Table(w io.Writer) error {
 		case row.Count > 0:
 			ratio = fmt.Sprintf("%d %s", row.Count, row.Unit)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, row.What, row.Subject.spread(), row.Reference.Name, row.Reference.spread(), ratio, target, row.Verdict())
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, row.What, row.Subject.spread(), row.Reference.Name, row.Reference.spread(), ratio, cpu, target, row.Verdict())
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
+	fmt.Fprintln(w, "\nratio: of the medians by the clock, which is judged; cpu: of the time on processors, which other programs disturb less")
 	for i := range r.Rows {
 		if note := r.Rows[i].Note; note != "" {
 			fmt.Fprintf(w, "%s: %s\n", r.Rows[i].ID, note)

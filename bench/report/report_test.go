@@ -17,8 +17,8 @@ func sample() *Report {
 		Date:    time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Machine: Machine{System: "Linux 6", CPU: "one", Cores: 2, FileSystem: "ext4", Go: "go1.26", Git: "git version 2", Gust: "abc"},
 		Rows: []Row{
-			{ID: "T1", What: "clean & hot", Subject: Timing{"gust", 1.05e9, 1e9, 1.1e9, 9}, Reference: Timing{"floor", 1e9, 1e9, 1e9, 9}, Ratio: 1.05, MaxRatio: 1.05},
-			{ID: "T2", What: "first", Subject: Timing{"gust", 5e5, 5e5, 5e5, 9}, Reference: Timing{"git", 1e6, 1e6, 1e6, 9}, Ratio: 0.5, MaxRatio: 0.45, Note: "a note"},
+			{ID: "T1", What: "clean & hot", Subject: Timing{Name: "gust", Median: 1.05e9, P25: 1e9, P75: 1.1e9, CPU: 2e9, Runs: 9}, Reference: Timing{Name: "floor", Median: 1e9, P25: 1e9, P75: 1e9, CPU: 2e9, Runs: 9}, Ratio: 1.05, MaxRatio: 1.05},
+			{ID: "T2", What: "first", Subject: Timing{Name: "gust", Median: 5e5, P25: 5e5, P75: 5e5, CPU: 2e9, Runs: 9}, Reference: Timing{Name: "git", Median: 1e6, P25: 1e6, P75: 1e6, CPU: 2e9, Runs: 9}, Ratio: 0.5, MaxRatio: 0.45, Note: "a note"},
 			{ID: "T1", What: "calls", Count: 101, Limit: 100, Unit: "calls"},
 			{ID: "x", What: "for <information>", Ratio: 40, Reference: Timing{Name: "git"}},
 		},
@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 	if err := sample().Table(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 cores", "1050 ms (1000 ms-1100 ms)", "500 µs", "1.0 ms", "<= 0.45", "101 calls", "T2: a note", "MISSED"} {
+	for _, want := range []string{"2 cores", "1050 ms (1000 ms-1100 ms)", "500 µs", "1.0 ms", "<= 0.45", "101 calls", "T2: a note", "1.000", "MISSED"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, b.String())
 		}
