@@ -75,7 +75,7 @@ _gitstatus_died() {
 # Runs in the coprocess: starts the daemon and leaves. Arguments: its path,
 # whether it is known to take --gust, its log file, and its options.
 _gitstatus_become() {
-  \builtin local daemon=$1 gust=$2 log=$3 go fd cpus
+  \builtin local daemon="$1" gust="$2" log="$3" go fd cpus
   \builtin shift 3
   \builtin set +eu
   # The terminal's signals are not for the daemon, wherever it stands.
@@ -163,7 +163,7 @@ _gitstatus_write() {
 
 # Sends one request about DIR ($1) with FLAG ($2); its id goes to REPLY.
 _gitstatus_ask() {
-  \builtin local dir=$1 req var
+  \builtin local dir="$1" req var
   if [[ -n ${GIT_DIR-} ]]; then
     dir=$GIT_DIR
     [[ $dir == /* ]] || dir=$PWD/$dir
@@ -197,7 +197,7 @@ _gitstatus_ask() {
 # Appends the variable $1 to req, if it is one by which Git finds or reads a
 # repository and Git would see it.
 _gitstatus_variable() {
-  \builtin local value=${!1}
+  \builtin local value="${!1}"
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
     [[ ${!1@a} == *x* ]] || \builtin return 0
   fi
@@ -216,7 +216,7 @@ _gitstatus_variable() {
 
 # A number of seconds ($1) in microseconds: REPLY.
 _gitstatus_micros() {
-  \builtin local whole=${1%%.*} part=
+  \builtin local whole="${1%%.*}" part=
   [[ $1 != *.* ]] || part=${1#*.}
   part=${part}000000
   REPLY=$((10#${whole:-0} * 1000000 + 10#${part:0:6}))
@@ -233,12 +233,13 @@ _gitstatus_read() {
   else
     \builtin printf -v wait '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000))
   fi
-  IFS= \builtin read -r -d $'\036' -t "$wait" -u "$_gitstatus_resp" record && status=0 || status=$?
+  IFS= \builtin read -r -d $'\036' -n 8192 -t "$wait" -u "$_gitstatus_resp" record && status=0 || status=$?
   _gitstatus_buf+=$record
-  if ((status == 0)); then
+  if ((status == 0 && ${#record} < 8192)); then
     _gitstatus_buf+=$'\036'
     \builtin return 0
   fi
+  ((status != 0 || ${#_gitstatus_buf} >= 1000000)) || \builtin return 0
   # No answer is this long: what talks there is not gitstatusd.
   ((status > 128 && ${#_gitstatus_buf} < 1000000)) && \builtin return 1
   _gitstatus_died
@@ -263,7 +264,7 @@ _gitstatus_next() {
 # $2 is in reply; others came too late. Returns 1 when the time is up, 2 when the
 # daemon is gone.
 _gitstatus_await() {
-  \builtin local left=$1 end='' status
+  \builtin local left="$1" end='' status
   ((left >= 0)) || left=3600000000
   # Before bash 5 each record may take the whole time.
   [[ -z ${EPOCHREALTIME-} ]] || end=$((${EPOCHREALTIME//[!0123456789]/} + left))
@@ -464,7 +465,7 @@ gitstatus_stop() {
 }
 
 gitstatus_query() {
-  \builtin local IFS=$' \t\n' opt OPTARG OPTIND=1 REPLY dir=$PWD flag=0 timeout=-1 reply
+  \builtin local IFS=$' \t\n' opt OPTARG OPTIND=1 REPLY dir="$PWD" flag=0 timeout=-1 reply
   _gitstatus_unset
   while \builtin getopts ':d:t:p' opt; do
     case $opt in

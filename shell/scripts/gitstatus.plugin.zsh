@@ -438,6 +438,17 @@ function _gitstatus_running_SFX() {
 }
 
 function gitstatus_start_SFX() {
+  _gitstatus_begin_SFX "$@" || \builtin return
+  # Answers that were read together with the greeting: nothing will wake the line
+  # editor for them.
+  \builtin local _gitstatus_cb= _gitstatus_name="${@: -1}"
+  while _gitstatus_step_SFX ''; do
+    \builtin eval "$_gitstatus_cb"
+  done
+  \builtin return 0
+}
+
+function _gitstatus_begin_SFX() {
   \builtin emulate -L zsh
   \builtin setopt extended_glob no_err_exit no_err_return no_xtrace
   \builtin local opt OPTARG REPLY float='(|[+-])(<->(|.<->)|.<->)' int='(|[+-])<->'
@@ -502,8 +513,6 @@ function gitstatus_start_SFX() {
     fi
     (( async )) && \builtin return 0
   fi
-  # Answers with callbacks cannot be lost here: a daemon that has not greeted
-  # has not answered.
   _gitstatus_await_SFX $1 $timeout '}hello' && \builtin return 0
   gitstatus_stop_SFX $1
   \builtin print -ru2 -- "gitstatus_start: gitstatusd${GITSTATUS_DAEMON:+ '$GITSTATUS_DAEMON'} does not answer"
@@ -625,6 +634,7 @@ function _gitstatus_take_SFX() {
 }
 
 # The line editor calls this when the descriptor $1 has something to read.
+# Callbacks run with the user's options.
 function _gitstatus_ready_SFX() {
   \builtin local _gitstatus_cb= _gitstatus_name=
   while _gitstatus_step_SFX "$1"; do

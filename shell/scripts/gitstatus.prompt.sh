@@ -43,7 +43,7 @@ GITSTATUS_PROMPT=''
 
 # Appends to text, in the colour GUST_COLOR_$1, what $2 says.
 _gitstatus_prompt_add() {
-  \builtin local color=GUST_COLOR_$1 code
+  \builtin local color="GUST_COLOR_$1" code
   if [[ -n ${!color+x} ]]; then
     color=${!color}
   else
@@ -99,7 +99,7 @@ _gitstatus_prompt_symbol() {
 # A name that Git allowed, fit for a terminal: REPLY. Control characters become ?,
 # and a long one is shortened in the middle.
 _gitstatus_prompt_name() {
-  \builtin local name=${1//[[:cntrl:]]/?} sample='…' max=32 keep left right
+  \builtin local name="${1//[[:cntrl:]]/?}" sample='…' max=32 keep left right
   case ${GUST_MAX_LENGTH-} in
   '' | *[!0123456789]* | ?????*) ;;
   *) max=$((10#$GUST_MAX_LENGTH)) ;;
@@ -275,7 +275,7 @@ _gitstatus_prompt_early() {
 
 # Waits for the answer to $1 until the moment end, if bash can tell, or for limit.
 _gitstatus_prompt_await() {
-  \builtin local left=$limit
+  \builtin local left="$limit"
   [[ -z ${EPOCHREALTIME-} ]] || left=$((end - ${EPOCHREALTIME//[!0123456789]/}))
   ((left >= 0)) || left=0
   _gitstatus_await "$left" "$1"
@@ -285,7 +285,7 @@ _gitstatus_prompt_await() {
 # _gitstatus_prompt_stale say what is known then. Where the whole answer is not
 # known to come fast, what does not need the files is asked first.
 _gitstatus_prompt_update() {
-  \builtin local REPLY early='' key=${GIT_DIR:-$PWD} limit=200000 end=0 slot known reply status
+  \builtin local REPLY early='' key="${GIT_DIR:-$PWD}" limit=200000 end=0 slot known reply status
   if [[ ${GUST_TIMEOUT-} =~ ^[0-9]+(\.[0-9]*)?$|^\.[0-9]+$ ]]; then
     _gitstatus_micros "$GUST_TIMEOUT"
     limit=$REPLY
@@ -354,7 +354,7 @@ _gitstatus_prompt_update() {
 
 # The hook in PROMPT_COMMAND: $? leaves as it came.
 _gitstatus_prompt_hook() {
-  \builtin local status=$?
+  \builtin local status="$?" IFS=$' \t\n'
   if ! _gitstatus_prompt_update; then
     _gitstatus_unset
     _gitstatus_prompt_stale=0

@@ -19,7 +19,7 @@ if [[ $- == *i* && -x @{.Daemon}@ ]]; then
   # Shells older than the coprocess ask anew each time.
   if ((BASH_VERSINFO[0] < 4)); then
     __gust_prompt_hook() {
-      \builtin local status=$?
+      \builtin local status="$?" IFS=$' \t\n'
       # shellcheck disable=SC2034 # for the user's prompt
       GUST_PROMPT=$(@{.Gust}@ prompt --shell bash 2>/dev/null)
       __gust_prompt_show
