@@ -27,9 +27,10 @@ func (r *Repository) Upstream(h refs.Head) Tracking {
 	if remote == "" || len(merges) == 0 {
 		return Tracking{}
 	}
-	t := Tracking{Remote: remote, Merge: merges[0], Ref: r.track(remote, merges[0])}
+	m := r.remote(remote)
+	t := Tracking{Remote: remote, Merge: merges[0], Ref: m.track(merges[0])}
 	if remote != "." {
-		t.URL = r.fetchURL(remote)
+		t.URL, _ = r.rewrite(m.url, ".insteadof")
 	} else if t.Ref == "" {
 		t.Ref = r.expand(t.Merge)
 	}
@@ -73,24 +74,24 @@ func (r *Repository) PushRemote(h refs.Head) Tracking {
 	if remote == "" {
 		return Tracking{}
 	}
+	m := r.remote(remote)
 	t := Tracking{Remote: remote, Merge: h.Branch}
 	if remote != "." {
-		t.URL = r.pushURL(remote)
+		t.URL = r.pushURL(&m)
 	}
-	if specs := r.Config.GetAll("remote." + remote + ".push"); len(specs) > 0 {
-		t.Merge = mapRef(specs, h.Branch)
+	if len(m.push) > 0 {
+		t.Merge = mapRef(m.push, h.Branch)
 	}
-	t.Ref = r.track(remote, t.Merge)
+	t.Ref = m.track(t.Merge)
 	return t
 }
 
-// track returns the ref that tracks ref of remote, by remote.<name>.fetch.
-func (r *Repository) track(remote, ref string) string {
-	specs := r.Config.GetAll("remote." + remote + ".fetch")
-	if excluded(specs, ref) {
+// track returns the ref that tracks ref of the remote.
+func (m *remote) track(ref string) string {
+	if excluded(m.fetch, ref) {
 		return ""
 	}
-	return mapRef(specs, ref)
+	return mapRef(m.fetch, ref)
 }
 
 // mapRef returns what the first refspec that ref matches makes of it.
@@ -148,39 +149,12 @@ func match(src, ref, dst string) (string, bool) {
 	return strings.Replace(dst, "*", ref[len(before):len(ref)-len(after)], 1), true
 }
 
-// fetchURL returns the URL that remote is fetched from, after insteadOf.
-func (r *Repository) fetchURL(remote string) string {
-	url, _ := r.rewrite(r.url(remote), ".insteadof")
-	return url
-}
-
-// url returns the URL of remote as it is configured. What has none is taken for
-// a URL itself.
-func (r *Repository) url(remote string) string {
-	if url := r.first("remote." + remote + ".url"); url != "" {
-		return url
-	}
-	return remote
-}
-
-// first returns the first value of a list in which an empty value forgets what
-// is before it.
-func (r *Repository) first(key string) string {
-	first := ""
-	for _, value := range r.Config.GetAll(key) {
-		if value == "" || first == "" {
-			first = value
-		}
-	}
-	return first
-}
-
-// pushURL returns the URL that remote is pushed to: pushurl, else its URL after
+// pushURL returns the URL that a remote is pushed to: pushurl, else its URL after
 // pushInsteadOf.
-func (r *Repository) pushURL(remote string) string {
-	url := r.first("remote." + remote + ".pushurl")
+func (r *Repository) pushURL(m *remote) string {
+	url := m.pushURL
 	if url == "" {
-		url = r.url(remote)
+		url = m.url
 		if rewritten, ok := r.rewrite(url, ".pushinsteadof"); ok {
 			return rewritten
 		}

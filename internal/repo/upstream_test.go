@@ -112,6 +112,12 @@ func TestUpstreamAgainstGit(t *testing.T) {
 		{name: "push-instead-of-none", config: origin + "[branch \"main\"]\npushRemote=origin\n[url \"B:\"]\ninsteadOf=u:\n"},
 		{name: "push-instead-of-longest", config: origin + "[branch \"main\"]\npushRemote=origin\n[url \"A:\"]\npushInsteadOf=u:\n[url \"B:\"]\npushInsteadOf=u\n"},
 		{name: "push-dot", config: "[branch \"main\"]\npushRemote=.\n"},
+		{name: "remotes-file", script: "mkdir -p .git/remotes; printf 'URL: u:x\\nURL: u:2\\nPush: refs/heads/main:refs/heads/q\\nPull: refs/heads/main:refs/remotes/x/main\\n' >.git/remotes/x", config: "[branch \"main\"]\nremote=x\nmerge=refs/heads/main\npushRemote=x\n"},
+		{name: "remotes-file-and-url", script: "mkdir -p .git/remotes; printf 'URL: u:x\\nPull: refs/heads/main:refs/remotes/x/main\\n' >.git/remotes/x", config: "[remote \"x\"]\nurl=u:c\n[branch \"main\"]\nremote=x\nmerge=refs/heads/main\n"},
+		{name: "remotes-file-and-fetch", script: "mkdir -p .git/remotes; printf 'URL:u:x  \\nPull:   refs/heads/main:refs/remotes/x/main\\n' >.git/remotes/x", config: "[remote \"x\"]\nfetch=refs/heads/*:refs/remotes/c/*\n[branch \"main\"]\nremote=x\nmerge=refs/heads/main\n"},
+		{name: "remotes-file-instead-of", script: "mkdir -p .git/remotes; printf 'URL: u:x\\n' >.git/remotes/x", config: "[url \"A:\"]\ninsteadOf=u:\n[branch \"main\"]\nremote=x\nmerge=refs/heads/main\n"},
+		{name: "branches-file", script: "mkdir -p .git/branches; echo 'u:y#side' >.git/branches/y", config: "[branch \"main\"]\nremote=y\nmerge=refs/heads/side\npushRemote=y\n"},
+		{name: "branches-file-default", script: "mkdir -p .git/branches; echo ' u:y ' >.git/branches/y", config: "[branch \"main\"]\nremote=y\nmerge=refs/heads/main\n"},
 		{name: "detached", config: origin + main, script: "git checkout -q --detach"},
 	}
 	for _, g := range gittest.All(t) {
