@@ -108,18 +108,24 @@ type fakeWaiter struct {
 }
 
 func (w *fakeWaiter) wait(_ []int, ready []bool, timeout time.Duration) {
-	if w.listen {
+	woken := w.woken
+	switch {
+	case w.listen:
 		select {
 		case w.looked <- timeout:
 		case <-w.woken:
 			return
 		}
-	}
-	if timeout >= 0 && !w.listen {
+		select {
+		case <-w.woken: // for what happened before the test began to listen
+		default:
+		}
+		woken = nil // the test ends each wait that it was told of
+	case timeout >= 0:
 		return
 	}
 	select {
-	case <-w.woken:
+	case <-woken:
 	case all := <-w.look:
 		for i := range ready {
 			ready[i] = all

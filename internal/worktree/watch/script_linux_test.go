@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -68,12 +69,12 @@ type script struct {
 	root    string
 	pool    *Pool
 	w       *Watcher
-	ignored map[key]bool
+	ignored sync.Map // of keys; asked from the Pool's goroutine
 	dst     []Mark
 }
 
 func newScript(t *testing.T) *script {
-	s := &script{t: t, root: t.TempDir(), ignored: map[key]bool{}}
+	s := &script{t: t, root: t.TempDir()}
 	s.pool, s.w = newWatcher(t, Options{Ignore: s.ignore})
 	return s
 }
@@ -89,7 +90,10 @@ func newWatcher(t *testing.T, o Options) (*Pool, *Watcher) {
 	return p, w
 }
 
-func (s *script) ignore(node Node, name []byte) bool { return s.ignored[key{node, string(name)}] }
+func (s *script) ignore(node Node, name []byte) bool {
+	_, ok := s.ignored.Load(key{node, string(name)})
+	return ok
+}
 
 func (s *script) path(name string) string { return filepath.Join(s.root, name) }
 
@@ -166,7 +170,7 @@ func (s *script) control(f []string) error {
 	case "unwatch":
 		s.w.Remove(number(f[1]))
 	case "ignore":
-		s.ignored[key{number(f[1]), f[2]}] = true
+		s.ignored.Store(key{number(f[1]), f[2]}, true)
 	case "renumber": // old:new, or old: to drop it; numbers left out stay
 		to := map[Node]string{}
 		for _, pair := range f[1:] {

@@ -463,6 +463,7 @@ func TestPace(t *testing.T) {
 			if want := int(drainEvery / lookEvery); looks != want {
 				t.Errorf("%d looks between two waits, want %d", looks, want)
 			}
+			f.waiter.look <- false
 			break
 		}
 		for left() < half-32-32*(looks%2) { // every other time half full, at the look
