@@ -187,10 +187,9 @@ func (l *loader) include(e *Entry, depth int) error {
 	if e.NoValue {
 		return &SyntaxError{File: e.File, Line: e.Line, Problem: "missing value for '" + e.Key + "'"}
 	}
-	value, _ := strings.CutPrefix(e.Value, ":(optional)")
-	path, err := ExpandPath(value, l.o.Home)
+	path, err := ExpandPath(e.Value, l.o.Home)
 	if err != nil {
-		return &SyntaxError{File: e.File, Line: e.Line, Problem: fmt.Sprintf("cannot expand include path '%s': %v", value, err)}
+		return &SyntaxError{File: e.File, Line: e.Line, Problem: fmt.Sprintf("cannot expand include path '%s': %v", e.Value, err)}
 	}
 	if !filepath.IsAbs(path) {
 		if e.File == "" {

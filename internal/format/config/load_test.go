@@ -94,6 +94,8 @@ func TestLoadAgainstGit(t *testing.T) {
 		{name: "include-home", home: map[string]string{"inc": "[c]\nd=2\n"}, repo: map[string]string{".git/config": "[include]\npath=~/inc\n"}},
 		{name: "include-home-itself", repo: map[string]string{".git/config": "[include]\npath=~\n"}},
 		{name: "include-unknown-user", repo: map[string]string{".git/config": "[include]\npath=~no-such-user-xyz/inc\n"}},
+		{name: "include-optional", newest: true, repo: map[string]string{".git/config": "[include]\npath=:(optional)inc\npath=:(optional)none\n[a]\nb=1\n", ".git/inc": "[c]\nd=2\n"}},
+		{name: "include-colon", repo: map[string]string{".git/config": "[include]\npath=:inc\n[a]\nb=1\n", ".git/:inc": "[c]\nd=2\n"}},
 		{name: "include-no-value", repo: map[string]string{".git/config": "[include]\npath\n"}},
 		{name: "include-directory", repo: map[string]string{".git/config": "[include]\npath=refs\n"}},
 		{name: "include-bad-syntax", repo: map[string]string{".git/config": "[include]\npath=inc\n", ".git/inc": "[c]\nd=2\n!\n"}},
