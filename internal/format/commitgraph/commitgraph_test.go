@@ -129,10 +129,10 @@ func TestInvalid(t *testing.T) {
 	open := func() (int, error) {
 		t.Helper()
 		g, err := Open([]string{dir}, oid.SHA1)
-		defer g.Close()
 		if g == nil {
 			return 0, err
 		}
+		defer g.Close()
 		return g.Len(), err
 	}
 	if n, err := open(); n != 12 || err != nil {

@@ -36,7 +36,7 @@ type shape struct {
 	branches bool // parents are mostly tips, which makes long parallel lines
 }
 
-func newHistory(t *testing.T, env *gittest.Env, r *rand.Rand, s shape, algo oid.Algo) *history {
+func newHistory(t testing.TB, env *gittest.Env, r *rand.Rand, s shape, algo oid.Algo) *history {
 	t.Helper()
 	h := &history{env: env, dir: "r", algo: algo}
 	env.Run(t, ".", "init", "-q", "--object-format="+algo.String(), h.dir)
@@ -119,7 +119,7 @@ func newHistory(t *testing.T, env *gittest.Env, r *rand.Rand, s shape, algo oid.
 	return h
 }
 
-func (h *history) open(t *testing.T) *odb.DB {
+func (h *history) open(t testing.TB) *odb.DB {
 	t.Helper()
 	db, err := odb.Open(odb.Options{ObjectDir: filepath.Join(h.env.Path(h.dir), ".git", "objects"), Algo: h.algo})
 	if err != nil {
@@ -130,7 +130,7 @@ func (h *history) open(t *testing.T) *odb.DB {
 }
 
 // git asks git.
-func (h *history) git(t *testing.T, a, b oid.ID, config ...string) (ahead, behind int) {
+func (h *history) git(t testing.TB, a, b oid.ID, config ...string) (ahead, behind int) {
 	t.Helper()
 	out := h.env.Run(t, h.dir, append(config, "rev-list", "--count", "--left-right", a.String()+"..."+b.String())...)
 	if _, err := fmt.Sscan(out, &ahead, &behind); err != nil {
@@ -186,11 +186,13 @@ var shapes = []struct {
 // commit-graph, and with git for some. Git may be wrong where clocks were; the
 // truth then decides, and how often is logged.
 func TestAheadBehind(t *testing.T) {
+	newest := gittest.Newest(t)
 	for _, g := range gittest.All(t) {
 		t.Run(g.String(), func(t *testing.T) {
 			for n, s := range shapes {
 				for k, algo := range []oid.Algo{oid.SHA1, oid.SHA256} {
-					if algo == oid.SHA256 && n%3 != 0 {
+					// Formats and histories vary each for themselves.
+					if algo == oid.SHA256 && n%4 != 0 || g != newest && n%2 == 0 {
 						continue
 					}
 					t.Run(s.name+"-"+algo.String(), func(t *testing.T) {
