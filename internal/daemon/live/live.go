@@ -66,9 +66,10 @@ type key struct {
 type identity struct{ dev, ino uint64 }
 
 type kept struct {
-	mu   sync.Mutex // guards repo; held while it is opened, not while it answers
+	mu   sync.Mutex // guards repo and hub; held while repo is opened, not while it answers
 	repo *status.Repo
-	refs int // requests that use it, guarded by State.mu
+	hub  *hub // while somebody waits for changes
+	refs int  // requests that use it, guarded by State.mu
 	used time.Time
 	gone bool // no longer in State.repos: the last user closes it
 
@@ -166,6 +167,9 @@ func (k *kept) open(loc repo.Location, env repo.Env) (opened *status.Repo, fresh
 		return nil, false, err
 	}
 	k.repo = opened
+	if k.hub != nil {
+		opened.Ready(k.hub.ready)
+	}
 	return opened, true, nil
 }
 

@@ -132,6 +132,7 @@ func (b *backend) open(path string) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
+	opened.watching.ready = b.s.watching.ready
 	opened.watch(b.s.watching.open)
 	b.s.subs[path] = &sub{opened, loc}
 	return opened, nil

@@ -14,6 +14,9 @@ type Watch interface {
 	// Take appends to dst what happened since the last Take. If whole is false events
 	// were lost: everything must be looked at, and every directory added again.
 	Take(dst []scan.Event) (events []scan.Event, whole bool)
+	// Ready sends to ready, without waiting, whenever there is something to Take that
+	// was not there before. nil ends that.
+	Ready(ready chan<- struct{})
 	// Close ends every watch.
 	Close()
 }
@@ -24,6 +27,7 @@ type watching struct {
 	watch  Watch                 // nil before the first scan that uses it
 	why    error                 // why nothing is watched
 	events []scan.Event
+	ready  chan<- struct{} // told of events; may be nil
 }
 
 // Watch makes s, and its submodules, watch their working trees from the next
@@ -38,6 +42,9 @@ func (s *Repo) Watch(open func() (Watch, error)) {
 }
 
 func (s *Repo) watch(open func() (Watch, error)) {
+	if s.watching.open == nil && open == nil {
+		return
+	}
 	s.unwatch(nil)
 	s.watching.open = open
 	for _, sub := range s.subs {
@@ -52,6 +59,22 @@ func (s *Repo) Watched() (bool, error) {
 	return s.watching.watch != nil, s.watching.why
 }
 
+// Ready sends to ready, without waiting, whenever the working tree of s or of a
+// submodule may have changed since the last answer, as far as that is watched. It
+// reports whether it is. nil ends that.
+func (s *Repo) Ready(ready chan<- struct{}) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watching.ready = ready
+	if s.watching.watch != nil {
+		s.watching.watch.Ready(ready)
+	}
+	for _, sub := range s.subs {
+		sub.repo.Ready(ready)
+	}
+	return s.watching.watch != nil
+}
+
 // unwatch goes back to polling.
 func (s *Repo) unwatch(why error) {
 	if s.watching.watch != nil {
@@ -60,7 +83,7 @@ func (s *Repo) unwatch(why error) {
 	if s.tree != nil {
 		s.tree.Unwatch()
 	}
-	s.watching = watching{why: why}
+	s.watching = watching{why: why, ready: s.watching.ready}
 }
 
 // pass looks at the working tree: at what changed, if that is watched.
@@ -72,6 +95,7 @@ func (s *Repo) pass(ctx context.Context, o *scan.Options, back *backend) (scan.R
 			s.unwatch(err)
 		} else {
 			w.watch = watch
+			w.watch.Ready(w.ready)
 			s.tree.Unwatch()
 		}
 	}

@@ -102,15 +102,9 @@ func (t *Tree) marks(events []Event) []Mark {
 		if int(e.ID) >= len(t.owners) || t.owners[e.ID].dir < 0 {
 			continue // a directory that no answer depends on any more
 		}
-		o := t.owners[e.ID]
-		m := Mark{Node: uint32(o.dir)}
-		if o.self {
+		m := Mark{Node: uint32(t.owners[e.ID].dir)}
+		if t.owners[e.ID].self {
 			m.Name, m.Below = e.Name, e.Below
-			if _, ok := t.ix.FindFile(int(o.dir), []byte(e.Name)); m.Name != "" && !ok && !isRuleFile(m.Name) {
-				continue // the content of an untracked file
-			}
-		} else if e.Name != "" && !isRuleFile(e.Name) {
-			continue
 		}
 		marks = append(marks, m)
 	}
@@ -180,6 +174,12 @@ func (t *Tree) update(ctx context.Context, root string, o *Options, back Backend
 	u.collect()
 	u.run()
 	p.work.add(&u.work)
+	for _, i := range u.linked {
+		if !slices.Contains(t.always, i) {
+			// A file became a hard link of another, which may be any entry.
+			return Result{}, ErrStale
+		}
+	}
 	return p.finish()
 }
 
@@ -189,7 +189,7 @@ func (t *Tree) remember(marks []Mark) bool {
 	now := time.Now()
 	t.written = slices.DeleteFunc(t.written, func(w written) bool { return now.Sub(w.when) > writtenFor })
 	for _, m := range marks {
-		if m.Name == "" || m.Below {
+		if _, ok := t.ix.FindFile(int(m.Node), []byte(m.Name)); m.Name == "" || m.Below || !ok {
 			continue
 		}
 		i := slices.IndexFunc(t.written, func(w written) bool { return w.node == m.Node && w.name == m.Name })
@@ -309,10 +309,25 @@ func (u *updater) directory(d int, marks []Mark) int {
 		}
 		if i, ok := u.ix.FindFile(d, []byte(m.Name)); ok {
 			u.recheck(i, top)
+		} else {
+			u.untrackedFile(m.Name, top)
 		}
 	}
 	return d
 }
+
+// untrackedFile looks at a file whose content changed. That is of no concern but
+// where the file is a hard link, which may be to an entry's.
+func (u *updater) untrackedFile(name string, top level) {
+	var st filestat.Stat
+	u.work.Stats++
+	if top.dir.StatName(&st, name+"\x00") == nil && st.IsRegular() && st.Nlink > 1 {
+		u.linked = append(u.linked, noEntry)
+	}
+}
+
+// noEntry stands for a hard link that no entry is known to be.
+const noEntry = ^uint32(0)
 
 func isRuleFile(name string) bool {
 	return name+"\x00" == gitignoreZ || name+"\x00" == gitattributesZ
