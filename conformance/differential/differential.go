@@ -223,6 +223,9 @@ func (p *play) query(q Query) (*Failure, error) {
 	truths, err := p.oracle.Ask(place, p.s.Options...)
 	if err != nil {
 		p.r.Unknown += len(answers) // git itself cannot tell
+		if p.r.Seen != nil {
+			p.r.Seen["git cannot tell: " + cause(err)]++
+		}
 		return nil, nil
 	}
 	p.r.see(truths[0])
@@ -344,4 +347,10 @@ func (sh *shell) close() {
 	defer watchdog.Stop()
 	_ = sh.cmd.Wait()
 	sh.done.Close()
+}
+
+// cause is the end of an error's text: what git said.
+func cause(err error) string {
+	s := err.Error()
+	return s[max(0, len(s)-120):]
 }

@@ -27,6 +27,8 @@ const NewestEnv = "GUST_TEST_GIT"
 type Git struct {
 	Path         string // absolute
 	Major, Minor int
+
+	exec, program string // see direct
 }
 
 // String returns the version, as test names use it: "git-2.39".
@@ -57,7 +59,25 @@ func Find(path string) (Git, error) {
 	g := Git{Path: abs}
 	g.Major, _ = strconv.Atoi(string(m[1]))
 	g.Minor, _ = strconv.Atoi(string(m[2]))
+	g.exec, g.program = g.direct()
 	return g, nil
+}
+
+// direct returns g's directory of programs and the git in it, if it has one: where
+// g is a script that finds a git elsewhere, this saves a shell per process.
+func (g Git) direct() (execPath, program string) {
+	out, err := exec.Command(g.Path, "--exec-path").Output()
+	if err != nil {
+		return "", ""
+	}
+	execPath = strings.TrimSuffix(string(out), "\n")
+	program = filepath.Join(execPath, "git")
+	cmd := exec.Command(program, "--version")
+	cmd.Env = append(os.Environ(), "GIT_EXEC_PATH="+execPath)
+	if out, err = cmd.Output(); err != nil || !strings.HasPrefix(string(out), fmt.Sprintf("git version %d.%d.", g.Major, g.Minor)) {
+		return "", ""
+	}
+	return execPath, program
 }
 
 // System returns the git on PATH. The test ends where there is none: without

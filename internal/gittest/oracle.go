@@ -66,6 +66,10 @@ type Oracle struct {
 func NewOracle(g Git, env []string, dir string) *Oracle {
 	o := &Oracle{git: g, dir: dir, memo: map[string]string{}}
 	o.env = append(append([]string(nil), env...), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	if g.program != "" {
+		o.git.Path = g.program
+		o.env = append(o.env, "GIT_EXEC_PATH="+g.exec)
+	}
 	return o
 }
 
