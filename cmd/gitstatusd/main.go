@@ -1,5 +1,5 @@
-// Gitstatusd is the drop-in daemon: gitstatusd's flags and exit codes over gust's
-// engine.
+// Gitstatusd is the drop-in daemon: gitstatusd's flags and exit codes, over the
+// server of the user, or over gust's engine in this process.
 package main
 
 import (
@@ -7,11 +7,19 @@ import (
 	"fmt"
 	"os"
 
+	"gust/internal/daemon/client"
 	"gust/internal/daemon/gitstatusd"
 	"gust/internal/daemon/server"
 )
 
+// useServer decides whether requests go to the server where GUST_SERVER and
+// --no-server say nothing.
+const useServer = false
+
 func main() {
+	if p, ok := server.ProcessArgs(os.Args[1:], os.Environ()); ok {
+		os.Exit(server.Process(context.Background(), p))
+	}
 	o, err := gitstatusd.ParseOptions(os.Args[1:])
 	switch {
 	case err != nil:
@@ -27,6 +35,20 @@ func main() {
 		fmt.Fprintf(os.Stderr, "gitstatusd: version %s does not match '%s'\n", gitstatusd.Version, o.VersionGlob)
 		os.Exit(gitstatusd.ExitVersion)
 	}
-	local := &server.Local{O: &o, Env: os.Environ(), Log: server.NewLog(os.Stderr, o.Level)}
-	os.Exit(server.Run(context.Background(), local, local.Respond, os.Stdin, os.Stdout))
+	os.Exit(serve(&o))
+}
+
+// serve answers requests from standard input.
+func serve(o *gitstatusd.Options) int {
+	env := os.Environ()
+	log := server.NewLog(os.Stderr, o.Level)
+	local := &server.Local{O: o, Env: env, Log: log}
+	respond := local.Respond
+	if !o.NoServer && client.Wanted(env, useServer) {
+		relay := &client.Relay{Dialer: client.New(env, true), Local: local, Log: log}
+		relay.Start()
+		defer relay.Close()
+		respond = relay.Respond
+	}
+	return server.Run(context.Background(), local, respond, os.Stdin, os.Stdout)
 }

@@ -24,6 +24,8 @@ type Local struct {
 
 	state *live.State
 	pool  *watch.Pool // nil: poll
+
+	freeing sync.WaitGroup
 }
 
 // Respond is a Responder.
@@ -47,21 +49,31 @@ func (l *Local) Respond(ctx context.Context, q *gitstatusd.Request, _, dst []byt
 	return gitstatusd.AppendResponse(dst, q.ID, sum)
 }
 
-// Close frees the engine, and with it what it knows. The next request makes a new
-// one.
-func (l *Local) Close() {
+// Free frees the engine, and with it what it knows, beside what comes next, which
+// may be an answer of a new one.
+func (l *Local) Free() {
 	if l.state == nil {
 		return
 	}
-	l.state.Close()
-	l.state = nil
-	if l.pool != nil {
-		l.pool.Close()
-		l.pool = nil
-	}
-	// The pages go back at once: who needed an engine of its own may stay for days
-	// without.
-	debug.FreeOSMemory()
+	state, pool := l.state, l.pool
+	l.state, l.pool = nil, nil
+	l.freeing.Add(1)
+	go func() {
+		defer l.freeing.Done()
+		state.Close()
+		if pool != nil {
+			pool.Close()
+		}
+		// The pages go back at once: who needed an engine once may stay for days
+		// without.
+		debug.FreeOSMemory()
+	}()
+}
+
+// Close is Free, and waits for the end of it.
+func (l *Local) Close() {
+	l.Free()
+	l.freeing.Wait()
 }
 
 // Expire frees repositories that were not asked for since the TTL, and returns

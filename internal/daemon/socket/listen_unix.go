@@ -137,6 +137,14 @@ func Inherited(lookup func(name string) (string, bool)) (*Listener, error) {
 	return &Listener{UnixListener: u}, nil
 }
 
+// Path returns where clients find the listener.
+func (l *Listener) Path() string {
+	if l.socket == nil {
+		return l.Addr().String()
+	}
+	return l.place.Socket
+}
+
 // Lost reports whether new clients do not find this listener any more: its socket
 // was removed, or another one took its place.
 func (l *Listener) Lost() bool {

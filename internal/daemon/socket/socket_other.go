@@ -7,6 +7,9 @@ import "net"
 // A Listener is the server's end of a place; there is none on this system.
 type Listener struct{ *net.UnixListener }
 
+// Path returns "".
+func (l *Listener) Path() string { return "" }
+
 // Lost reports true.
 func (l *Listener) Lost() bool { return true }
 
