@@ -94,6 +94,34 @@ func checkDocs(t *tree) (faults []string) {
 	return faults
 }
 
+// checkPicture reports packages that the drawing in ARCHITECTURE.md, its first code
+// block, leaves out. A room without folders in it is drawn by its own name.
+func checkPicture(t *tree) (faults []string) {
+	data, err := fs.ReadFile(t.fsys, "ARCHITECTURE.md")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	_, rest, _ := strings.Cut(string(data), "```")
+	drawing, _, found := strings.Cut(rest, "```")
+	if !found {
+		return []string{"ARCHITECTURE.md: no drawing"}
+	}
+	words := map[string]bool{}
+	for _, w := range strings.Fields(drawing) {
+		words[strings.Trim(w, "/,")] = true
+	}
+	dirs, _ := t.packages()
+	for _, dir := range dirs {
+		if inside(dir, slices.Concat(t.plan.tests, []string{"bench", "scripts"})) {
+			continue
+		}
+		if !words[path.Base(dir)] {
+			faults = append(faults, fmt.Sprintf("ARCHITECTURE.md does not draw %s", dir))
+		}
+	}
+	return faults
+}
+
 // isFile reports whether a bare word is the name of one of our files, by its
 // ending.
 func isFile(word string) bool {

@@ -22,6 +22,7 @@ var checks = map[string]func(*tree) []string{
 	"comments": checkComments,
 	"promises": checkPromises,
 	"docs":     checkDocs,
+	"picture":  checkPicture,
 }
 
 // projectRoot returns the file system of the module this test is in.
@@ -117,7 +118,7 @@ func f() { _ = unsafe.Pointer(nil); _ = unix.EINTR; _ = oid.ID{} }
 	"internal/history/revwalk/walk.go":      "// Package revwalk walks.\npackage revwalk\n",
 	"internal/history/revwalk/race_test.go": "//go:build race\n\npackage revwalk\n",
 	"cmd/gust/main.go":                      "// The gust command.\npackage main\n\nfunc main() {}\n",
-	"ARCHITECTURE.md":                       "See `pure/oid`, `internal/{disk,format/index}`, [the plan](internal/floors/floors.txt), `index.Read()`, `oid.ID.Append`, `main.go` and\n```\ncmd/gust/  the command\n```\n",
+	"ARCHITECTURE.md":                       "```\ncmd/  gust\nhistory/ revwalk\nformat/ chunk, index  rules/ ignore\ndisk/ mmap\npure/ oid\n```\nSee `pure/oid`, `internal/{disk,format/index}`, [the plan](internal/floors/floors.txt), `index.Read()`, `oid.ID.Append`, `main.go` and\n```\ncmd/gust/  the command\n```\n",
 	"docs/protocol.md":                      "Read [the map](../ARCHITECTURE.md). `refs/heads/x` and `share/gust/x.zsh` are elsewhere.\n",
 }
 
@@ -233,6 +234,8 @@ func TestPlantedFaults(t *testing.T) {
 		{"stale-file", "docs", one("docs/protocol.md", "See `walk_plan9.go`.\n"), "names the file 'walk_plan9.go'"},
 		{"stale-function", "docs", one("ARCHITECTURE.md", "`index.Open`\n"), "names index.Open"},
 		{"stale-method", "docs", one("ARCHITECTURE.md", "`oid.ID.Parse()`\n"), "names oid.ID.Parse()"},
+		{"not-drawn", "picture", one("internal/format/midx/midx.go", "// Package midx is new.\npackage midx\n"), "does not draw internal/format/midx"},
+		{"no-drawing", "picture", one("ARCHITECTURE.md", "words\n"), "no drawing"},
 		{"no-documents", "docs", map[string]string{"ARCHITECTURE.md": "-", "docs/protocol.md": "-"}, "no documents"},
 	}
 	for _, test := range tests {
