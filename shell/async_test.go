@@ -44,9 +44,9 @@ func TestProcessResults(t *testing.T) {
 	s.is("gitstatus_process_results -t x MY 2>/dev/null; echo $?", "1")
 	s.must("cb() { print called $VCS_STATUS_RESULT }")
 	s.is("gitstatus_query -t 0 -c cb -d /one MY; gitstatus_process_results -t 0.01 MY; print $? $VCS_STATUS_RESULT", "0 tout")
-	f.open(t)
 	// Only one of the two, this or the line editor, may take it.
 	s.must("cb() { print called $VCS_STATUS_RESULT >>called }")
+	f.open(t)
 	s.is("gitstatus_process_results -t 20 MY; print $?", "0")
 	s.is("cat called", "called ok-async")
 }
