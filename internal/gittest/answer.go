@@ -176,6 +176,10 @@ func (t *Truth) Check(id string, o Options, noIndex bool, got []string) []Mismat
 			ok = n >= limit(min(t.Unstaged, t.UnstagedSettled), o.Unstaged) && n <= limit(max(t.Unstaged, t.UnstagedSettled), o.Unstaged)
 		case i+1 == 19 && o.Unstaged >= 0 && c.Unstaged > o.Unstaged:
 			ok = possible(n, c.UnstagedDeleted, c.Unstaged, o.Unstaged)
+		case i+1 == 10 && o.mayStop() && !noIndex:
+			ok = ok || n == t.IndexSizeFile
+		case i+1 == 26 && o.mayStop() && !noIndex:
+			ok = ok || n >= min(t.SkipWorktree, t.SkipWorktreeFile) && n <= max(t.SkipWorktree, t.SkipWorktreeFile)
 		case (i+1 == 20 || i+1 == 21) && o.Staged >= 0 && c.Staged > o.Staged:
 			part := []int{c.StagedNew, c.StagedDeleted}[i+1-20]
 			ok = possible(n, part, c.Staged, o.Staged)
@@ -189,6 +193,11 @@ func (t *Truth) Check(id string, o Options, noIndex bool, got []string) []Mismat
 		}
 	}
 	return bad
+}
+
+// mayStop reports whether a scan may end before it has seen every file.
+func (o Options) mayStop() bool {
+	return o.Unstaged >= 0 || o.Untracked >= 0 || o.DirtyMaxIndexSize >= 0
 }
 
 // possible reports whether n of part can be among some choice of reported files

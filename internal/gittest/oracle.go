@@ -15,6 +15,10 @@ import (
 // A Truth is what git says about a directory: every field of the protocol, with
 // no limit applied. Text is as git has it, unescaped.
 type Truth struct {
+	// What the index file says, where git finds files that a sparse checkout should
+	// not have, and changes its mind about flags and sparse directories.
+	IndexSizeFile, SkipWorktreeFile int
+
 	Found bool // false: the answer is 0, and nothing else here means anything
 
 	WorkDir, Commit, Branch               string
@@ -261,6 +265,17 @@ func (v *view) status(t *Truth, index, mode string, conf config) error {
 			return err
 		}
 		t.readIndex(list)
+		t.IndexSizeFile, t.SkipWorktreeFile = t.IndexSize, t.SkipWorktree
+		if conf.last("core.sparsecheckout") != "" {
+			// The flags as the file has them.
+			list, err := ask.git("-c", "core.sparseCheckout=false", "ls-files", "-z", "-v", "--sparse")
+			if err != nil {
+				return err
+			}
+			var file Truth
+			file.readIndex(list)
+			t.IndexSizeFile, t.SkipWorktreeFile = file.IndexSize, file.SkipWorktree
+		}
 		return v.settled(t, ask, args, index)
 	}
 	if _, lsErr := ask.git("ls-files"); lsErr == nil {
