@@ -1,14 +1,11 @@
-// Package dirlist lists one directory, sorted in Git's order, into memory the
-// caller reuses, and reaches the names in it through the open directory.
+// Package dirlist lists one directory into memory the caller reuses, and reaches
+// the names in it through the open directory.
 //
 // Names go to the kernel as they are: a name is a string that ends in a NUL
 // byte ("nameZ"), so nothing is copied per file.
 package dirlist
 
-import (
-	"cmp"
-	"slices"
-)
+import "bytes"
 
 // A Kind is the type of a directory entry, as far as Git distinguishes it.
 type Kind uint8
@@ -21,8 +18,8 @@ const (
 	Other                 // a device, FIFO or socket: no content for Git
 )
 
-// A Listing is the names in one directory, without "." and "..". Its memory is
-// reused by the next List into it.
+// A Listing is the names in one directory, without "." and "..", in no order. Its
+// memory is reused by the next List into it.
 type Listing struct {
 	arena   []byte // the names, each followed by a NUL byte
 	entries []entry
@@ -68,10 +65,6 @@ func (l *Listing) add(name []byte, k Kind) {
 	l.entries = append(l.entries, entry{off, off + uint32(len(name)), k})
 }
 
-// Sort puts the names into byte order, the order of Git's index among the files
-// of one directory.
-func (l *Listing) Sort() {
-	slices.SortFunc(l.entries, func(a, b entry) int {
-		return cmp.Compare(string(l.arena[a.off:a.end]), string(l.arena[b.off:b.end]))
-	})
-}
+// Compare orders names i and j by their bytes, the order of Git's index among the
+// files of one directory.
+func (l *Listing) Compare(i, j int) int { return bytes.Compare(l.Name(i), l.Name(j)) }

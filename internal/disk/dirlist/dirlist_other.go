@@ -82,9 +82,9 @@ func (d Dir) Stat(dst *filestat.Stat) error { return filestat.Of(dst, d.path) }
 // symbolic link.
 func (d Dir) StatName(dst *filestat.Stat, nameZ string) error { return filestat.Of(dst, d.join(nameZ)) }
 
-// TrustsTimes reports false: where the file system's type is not known, every
+// Local reports that nothing is known of d's file system: where that is so, every
 // directory is listed every time.
-func (d Dir) TrustsTimes() bool { return false }
+func (d Dir) Local() (_ Dir, exact bool) { return d, false }
 
 // List reads the names in d into l.
 func (d Dir) List(l *Listing) error {

@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"slices"
+
 	"gust/internal/disk/dirlist"
 	"gust/internal/disk/filestat"
 )
@@ -14,7 +16,6 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 		n.listed = false
 		return err
 	}
-	l.Sort()
 	old := n.kids
 	defer func() { w.dropKids(old, n.kids) }()
 	n.kids, n.judged, n.hasGit = nil, false, false
@@ -45,6 +46,7 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 	if len(w.picked) == 0 {
 		return nil
 	}
+	slices.SortFunc(w.picked, l.Compare)
 	// One string for all names of the directory: one allocation.
 	w.names = w.names[:0]
 	for _, i := range w.picked {

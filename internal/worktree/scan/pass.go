@@ -237,7 +237,8 @@ func (w *worker) trusted(dir dirlist.Dir, st *filestat.Stat) bool {
 	if st.Dev == w.rootStat.Dev {
 		return w.trusts
 	}
-	return dir.TrustsTimes() // another file system is mounted here
+	_, exact := dir.Local() // another file system is mounted here
+	return exact
 }
 
 func (w *worker) closeLevels(keep int) {

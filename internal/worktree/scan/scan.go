@@ -149,9 +149,8 @@ func (t *Tree) start(ctx context.Context, root string, o *Options, back Backend)
 		dir.Close()
 		return nil, err
 	}
-	p.root = dir
-	if p.trusts = dir.TrustsTimes(); p.trusts && t.scan > 1 {
-		p.root = dir.Hot() // a local file system that was just walked
+	if p.root, p.trusts = dir.Local(); p.trusts && t.scan > 1 {
+		p.root = p.root.Hot() // a local file system that was just walked
 	}
 	return p, nil
 }
