@@ -18,15 +18,40 @@ type place struct {
 	script string   // run in e.Dir, with D set to it
 	dirs   []string // relative to e.Dir; each is asked about
 	env    []string // NAME=value; @ stands for e.Dir
+	global string   // added to the global configuration; @ stands for e.Dir
 	newest bool     // only with a git of 2.51 or newer
 	root   bool     // only as root
 }
 
-// environ returns the environment of a place.
-func (p *place) set(e *gittest.Env) {
+// set gives e the environment of p, and returns a function that takes it back.
+func (p *place) set(t *testing.T, e *gittest.Env) (restore func()) {
+	t.Helper()
+	old := e.Environ()
+	if p.global != "" {
+		home := t.TempDir()
+		standard, err := os.ReadFile(filepath.Join(e.Home, ".gitconfig"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(standard) + strings.ReplaceAll(p.global, "@", e.Dir)
+		if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		e.Setenv("HOME", home)
+	}
 	for _, v := range p.env {
 		name, value, _ := strings.Cut(strings.ReplaceAll(v, "@", e.Dir), "=")
 		e.Setenv(name, value)
+	}
+	return func() {
+		for _, v := range e.Environ() {
+			name, _, _ := strings.Cut(v, "=")
+			e.Unsetenv(name)
+		}
+		for _, v := range old {
+			name, value, _ := strings.Cut(v, "=")
+			e.Setenv(name, value)
+		}
 	}
 }
 
@@ -78,7 +103,9 @@ func gustSays(e *gittest.Env, dir string) string {
 
 // comparePlaces asks git and gust about every place.
 func comparePlaces(t *testing.T, places []place) {
+	outer := t
 	for _, g := range gittest.All(t) {
+		built := make(map[string]*gittest.Env) // by script: nothing here changes what it built
 		for _, p := range places {
 			t.Run(g.String()+"/"+p.name, func(t *testing.T) {
 				if p.newest && !g.AtLeast(2, 51) {
@@ -87,9 +114,13 @@ func comparePlaces(t *testing.T, places []place) {
 				if p.root && os.Geteuid() != 0 {
 					t.Skip("NOT TESTED: only root can build this")
 				}
-				e := gittest.New(t, g)
-				e.Script(t, p.script)
-				p.set(e)
+				e := built[p.script]
+				if e == nil {
+					e = gittest.New(outer, g)
+					e.Script(t, p.script)
+					built[p.script] = e
+				}
+				defer p.set(t, e)()
 				for _, dir := range p.dirs {
 					want, got := gitSays(t, e, dir), gustSays(e, e.Path(dir))
 					if strings.HasPrefix(want, "none: ") && strings.HasPrefix(got, "none: ") {

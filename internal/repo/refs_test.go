@@ -35,7 +35,7 @@ func TestRefsAgainstGit(t *testing.T) {
 				}
 				e := gittest.New(t, g)
 				e.Script(t, test.script)
-				(&place{env: test.env}).set(e)
+				(&place{env: test.env}).set(t, e)
 				for _, dir := range []string{"r", "w"} {
 					if e.Command(dir, "rev-parse").Run() != nil {
 						continue // a case without a second working tree

@@ -39,44 +39,44 @@ func TestSafeDirectoryAgainstGit(t *testing.T) {
 		{name: "assume-different", script: layout, env: []string{"GIT_TEST_ASSUME_DIFFERENT_OWNER=0"}, dirs: dirs},
 	}
 	safe := func(name string, newest bool, values ...string) {
-		script := theirs
+		global := "[safe]\n"
 		for _, v := range values {
-			script += "git config --global --add safe.directory \"" + v + "\"; "
+			global += "directory = \"" + v + "\"\n"
 		}
-		all = append(all, place{name: "safe-" + name, script: script, dirs: dirs, newest: newest})
+		all = append(all, place{name: "safe-" + name, script: theirs, global: global, dirs: dirs, newest: newest})
 	}
 	safe("star", false, "*")
-	safe("path", false, "$D/r")
-	safe("git-dir", false, "$D/r/.git")
-	safe("bare", false, "$D/b")
-	safe("worktree", false, "$D/w")
-	safe("slash", true, "$D/r/")
-	safe("link", true, "$D/l")
-	safe("unclean", true, "$D/w/../r")
-	safe("missing", true, "$D/missing")
-	safe("parent", false, "$D")
-	safe("below", true, "$D/*")
-	safe("below-git", true, "$D/r/*")
-	safe("below-link", true, "$D/l/*")
-	safe("below-deep", true, "${D%/*}/*")
+	safe("path", false, "@/r")
+	safe("git-dir", false, "@/r/.git")
+	safe("bare", false, "@/b")
+	safe("worktree", false, "@/w")
+	safe("slash", true, "@/r/")
+	safe("link", true, "@/l")
+	safe("unclean", true, "@/w/../r")
+	safe("missing", true, "@/missing")
+	safe("parent", false, "@")
+	safe("below", true, "@/*")
+	safe("below-git", true, "@/r/*")
+	safe("below-link", true, "@/l/*")
+	safe("below-deep", true, "@/../*")
 	safe("below-root", true, "/*")
-	safe("below-no-star", true, "$D/r*")
+	safe("below-no-star", true, "@/r*")
 	safe("empty", false, "")
 	safe("reset", false, "*", "")
-	safe("reset-then-path", false, "*", "", "$D/r")
-	safe("several", false, "$D/q", "$D/b", "$D/r")
-	safe("tilde", true, "~/../w/r")
+	safe("reset-then-path", false, "*", "", "@/r")
+	safe("several", false, "@/q", "@/b", "@/r")
+	safe("tilde-other", true, "~/r")
 	safe("tilde-user", true, "~no-such-user-xyz/r")
-	safe("case", false, "$D/R")
+	safe("case", false, "@/R")
 	safe("dot", true, ".")
 	safe("relative", true, "r")
 	all = append(all,
-		place{name: "safe-no-value", script: theirs + "printf '[safe]\\ndirectory\\n' >>$HOME/.gitconfig", dirs: []string{"r"}},
+		place{name: "safe-no-value", script: theirs, global: "[safe]\ndirectory\n", dirs: []string{"r"}},
 		place{name: "safe-environment", script: theirs, env: []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=@/r"}, dirs: dirs, newest: true},
 		place{name: "safe-included", script: theirs + "git config --global include.path inc; git config -f $HOME/inc safe.directory $D/r", dirs: []string{"r"}},
-		place{name: "safe-included-gitdir", script: theirs + "git config --global includeIf.gitdir:**.path inc; git config -f $HOME/inc safe.directory '*'", dirs: []string{"r"}},
-		place{name: "safe-included-onbranch", script: theirs + "git config --global includeIf.onbranch:**.path inc; git config -f $HOME/inc safe.directory '*'", dirs: []string{"r"}},
-		place{name: "safe-bad-config", script: theirs + "echo ! >>$HOME/.gitconfig", dirs: []string{"r"}},
+		place{name: "safe-included-gitdir", script: theirs + "git config -f $D/inc safe.directory '*'", global: "[includeIf \"gitdir:**\"]\npath=@/inc\n", dirs: []string{"r"}},
+		place{name: "safe-included-onbranch", script: theirs + "git config -f $D/inc safe.directory '*'", global: "[includeIf \"onbranch:**\"]\npath=@/inc\n", dirs: []string{"r"}},
+		place{name: "safe-bad-config", script: theirs, global: "!\n", dirs: []string{"r"}},
 	)
 	for i := range all {
 		all[i].root = true
@@ -89,14 +89,14 @@ func TestSafeBareRepositoryAgainstGit(t *testing.T) {
 	dirs := []string{"b", "b/objects", "r", "w", "r/lib", "r/.git", "r/.git/refs", "r/.git/worktrees/w", "r/.git/modules/lib", "r/sub", "r/.git/inside"}
 	comparePlaces(t, []place{
 		{name: "default", script: layout, dirs: dirs},
-		{name: "all", script: layout + "git config --global safe.bareRepository all", dirs: dirs},
-		{name: "explicit", newest: true, script: layout + "git config --global safe.bareRepository explicit", dirs: dirs},
-		{name: "explicit-case", script: layout + "git config --global safe.bareRepository Explicit", dirs: dirs},
-		{name: "junk", script: layout + "git config --global safe.bareRepository junk", dirs: dirs},
-		{name: "last-wins", script: layout + "git config --global safe.bareRepository explicit; git config --global --add safe.bareRepository all", dirs: dirs},
+		{name: "all", script: layout, global: "[safe]\nbareRepository=all\n", dirs: dirs},
+		{name: "explicit", newest: true, script: layout, global: "[safe]\nbareRepository=explicit\n", dirs: dirs},
+		{name: "explicit-case", script: layout, global: "[safe]\nbareRepository=Explicit\n", dirs: dirs},
+		{name: "junk", script: layout, global: "[safe]\nbareRepository=junk\n", dirs: dirs},
+		{name: "last-wins", script: layout, global: "[safe]\nbareRepository=explicit\nbareRepository=all\n", dirs: dirs},
 		{name: "local", script: layout + "git -C b config safe.bareRepository explicit", dirs: dirs},
-		{name: "given", script: layout + "git config --global safe.bareRepository explicit", env: []string{"GIT_DIR=@/b"}, dirs: []string{"b", "r"}},
-		{name: "work-tree-given", script: layout + "git config --global safe.bareRepository explicit", env: []string{"GIT_WORK_TREE=@/wt"}, dirs: []string{"b", "r"}},
+		{name: "given", script: layout, global: "[safe]\nbareRepository=explicit\n", env: []string{"GIT_DIR=@/b"}, dirs: []string{"b", "r"}},
+		{name: "work-tree-given", script: layout, global: "[safe]\nbareRepository=explicit\n", env: []string{"GIT_WORK_TREE=@/wt"}, dirs: []string{"b", "r"}},
 		{name: "environment", newest: true, script: layout, env: []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.bareRepository", "GIT_CONFIG_VALUE_0=explicit"}, dirs: dirs},
 	})
 }

@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -122,15 +123,17 @@ func TestUpstreamAgainstGit(t *testing.T) {
 	}
 	for _, g := range gittest.All(t) {
 		e := gittest.New(t, g)
+		e.Script(t, "git init -q template; git -C template commit -q --allow-empty -m a; mkdir -p $HOME/.config/git")
 		for i, test := range tests {
 			t.Run(g.String()+"/"+test.name, func(t *testing.T) {
 				if test.newest && !g.AtLeast(2, 51) {
 					t.Skipf("NOT TESTED with %s, which differs from newer versions", g)
 				}
 				dir := "r" + strings.Repeat("x", i)
-				e.Run(t, ".", "init", "-q", dir)
-				e.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "a")
-				e.Script(t, "cd "+dir+"\n"+test.script+"\ncat >>.git/config <<'EOF'\n"+test.config+"EOF\ncat >$HOME/extra <<'EOF'\n"+test.global+"EOF\ngit config --global include.path extra\n")
+				if err := os.CopyFS(e.Path(dir), os.DirFS(e.Path("template"))); err != nil {
+					t.Fatal(err)
+				}
+				e.Script(t, "cd "+dir+"\n"+test.script+"\ncat >>.git/config <<'EOF'\n"+test.config+"EOF\ncat >$HOME/.config/git/config <<'EOF'\n"+test.global+"EOF\n")
 				compareUpstream(t, e, dir)
 			})
 		}

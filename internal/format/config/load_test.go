@@ -172,13 +172,17 @@ func TestLoadAgainstGit(t *testing.T) {
 		{name: "unknown-condition", repo: map[string]string{".git/config": "[includeif \"moon:full\"]\npath=inc\n", ".git/inc": "[c]\nd=2\n"}},
 	}
 	for _, g := range gittest.All(t) {
+		template := gittest.New(t, g)
+		template.Run(t, ".", "init", "-q", "r")
 		for _, test := range tests {
 			t.Run(g.String()+"/"+test.name, func(t *testing.T) {
 				if test.newest && !g.AtLeast(2, 51) {
 					t.Skipf("NOT TESTED with %s, which differs from newer versions", g)
 				}
 				e := gittest.New(t, g)
-				e.Run(t, ".", "init", "-q", "r")
+				if err := os.CopyFS(e.Path("r"), os.DirFS(template.Path("r"))); err != nil {
+					t.Fatal(err)
+				}
 				for name, content := range test.home {
 					appendFile(t, filepath.Join(e.Home, name), strings.ReplaceAll(content, "@D@", e.Dir))
 				}
