@@ -186,6 +186,9 @@ func TestStoreAgainstGit(t *testing.T) {
 				}
 				format = ""
 			}
+			base := gittest.New(t, g)
+			base.Setenv("INIT", format)
+			base.Script(t, commits)
 			for _, test := range tests {
 				if test.files && format == "--ref-format=reftable" {
 					continue
@@ -196,7 +199,14 @@ func TestStoreAgainstGit(t *testing.T) {
 				t.Run(g.String()+format+"/"+test.name, func(t *testing.T) {
 					e := gittest.New(t, g)
 					e.Setenv("INIT", format)
-					e.Script(t, test.script)
+					script := test.script
+					if rest, ok := strings.CutPrefix(script, commits); ok {
+						if err := os.CopyFS(e.Path("r"), os.DirFS(base.Path("r"))); err != nil {
+							t.Fatal(err)
+						}
+						script = "cd r\n" + rest
+					}
+					e.Script(t, script)
 					compareRefs(t, e, "r", open(t, e, "r"))
 					if test.name == "worktree" {
 						compareRefs(t, e, "w", open(t, e, "w"))
