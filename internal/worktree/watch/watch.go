@@ -49,8 +49,10 @@ const (
 	// All, without a name: too many names changed to be told one by one. Any file
 	// in the directory may have changed in any way.
 	All
-	// Gone, without a name: the directory was moved or deleted. What is watched
-	// below it is of no known place: the caller removes it, and adds what it finds.
+	// Gone, without a name: the directory was moved or deleted. The caller first
+	// removes it and all it watches below it, then looks at its name in its parent,
+	// as if that were marked: the mark of a rename's end may come in a later Take
+	// than those of the names, when the directory has been added where it is now.
 	Gone
 )
 

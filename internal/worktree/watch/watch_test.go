@@ -53,6 +53,25 @@ func TestTakeCalls(t *testing.T) {
 	}
 }
 
+// An event of a new watch must not be read before the watch is known.
+func TestAddLocked(t *testing.T) {
+	f := newFake()
+	p := newFakePool(t, f, PoolOptions{})
+	w := newFakeWatcher(t, p, Options{})
+	add := p.sys.add
+	p.sys.add = func(fd, dir int) (int32, error) {
+		if w.in.mu.TryLock() {
+			t.Error("the queue may be read while a watch is added")
+			w.in.mu.Unlock()
+		}
+		return add(fd, dir)
+	}
+	mustAdd(t, w, 1, 1)
+	if f.calls["add"] != 1 {
+		t.Error("nothing is added")
+	}
+}
+
 // More names than a bound collapse to their directory, and the names that were
 // marked before go.
 func TestTakeCollapse(t *testing.T) {
