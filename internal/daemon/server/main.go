@@ -88,7 +88,7 @@ func Process(ctx context.Context, o ProcessOptions) int {
 	defer state.Close()
 	build := wire.ThisBuild()
 	log.Printf(gitstatusd.Info, "serving %s, build %s", l.Path(), build.Version)
-	if err := New(state, log, Options{Build: build, IdleExit: o.IdleExit}).Serve(ctx, l); err != nil {
+	if err := New(state, log, Options{Build: build, IdleExit: o.IdleExit, Watches: func() int { return pool.Stats().Watches }}).Serve(ctx, l); err != nil {
 		log.Printf(gitstatusd.Error, "%v", err)
 		return 1
 	}

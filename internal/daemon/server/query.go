@@ -133,6 +133,8 @@ func (p *pending) subscribe(ctx context.Context) {
 	var last []byte
 	changed, stop := s.changes(p.q)
 	defer func() { stop() }()
+	// A repository is watched once it was asked about again: soon, then.
+	poll := s.o.Poll / 8
 	for {
 		start := time.Now()
 		line := p.ask(ctx)
@@ -147,9 +149,10 @@ func (p *pending) subscribe(ctx context.Context) {
 		took := time.Since(start)
 		if changed == nil {
 			// Nobody tells. At most a tenth of the time goes into looking.
-			if !sleep(ctx, max(s.o.Poll, 10*took)) {
+			if !sleep(ctx, max(poll, 10*took)) {
 				return
 			}
+			poll = min(2*poll, s.o.Poll)
 			stop()
 			changed, stop = s.changes(p.q)
 			continue

@@ -26,10 +26,15 @@ type changer interface {
 }
 
 // An expirer frees what was not asked for since the TTL, and returns how many
-// repositories are left. A TTL of 0 is for ever.
-type expirer interface {
-	Expire(now time.Time) int
-	SetTTL(time.Duration)
+// repositories are left.
+type expirer interface{ Expire(now time.Time) int }
+
+// A ttlSetter can be told how long to keep repositories; 0 is for ever.
+type ttlSetter interface{ SetTTL(time.Duration) }
+
+// A lister tells of its repositories.
+type lister interface {
+	Repositories() []live.RepositoryStatus
 }
 
 // A dropper forgets what it knows of q's repository, which a panic may have left
@@ -41,9 +46,8 @@ type dropper interface {
 // Options configure a Server. The zero value is what users get.
 type Options struct {
 	Build wire.Build
-	// Describe returns what the engine says of its repositories, for people. It
-	// may be nil.
-	Describe func() any
+	// Watches returns the number of directories that are watched. It may be nil.
+	Watches func() int
 
 	IdleExit     time.Duration // without clients; 0: defaultIdleExit
 	WriteTimeout time.Duration // for a client that does not read; 0: defaultWriteTimeout
@@ -101,7 +105,7 @@ type Server struct {
 }
 
 // New returns a Server over e, which is used by many goroutines at once and may
-// also be a changer, an expirer and a dropper.
+// also be a changer, an expirer, a ttlSetter, a dropper and a lister.
 func New(e engine, log *Log, o Options) *Server {
 	or := func(d *time.Duration, standard time.Duration) {
 		if *d <= 0 {
@@ -310,7 +314,7 @@ func (s *Server) ttl() time.Duration {
 
 // setTTL tells the engine which TTL holds now.
 func (s *Server) setTTL() {
-	e, ok := s.engine.(expirer)
+	e, ok := s.engine.(ttlSetter)
 	if !ok {
 		return
 	}
@@ -325,14 +329,18 @@ func (s *Server) status() *wire.ServerStatus {
 		Protocol: wire.Protocol, Build: s.o.Build, PID: os.Getpid(), Uptime: int(time.Since(s.started).Seconds()),
 		Goroutines: runtime.NumGoroutine(), Memory: memory(),
 	}
-	if s.o.Describe != nil {
-		st.Engine = s.o.Describe()
+	if s.o.Watches != nil {
+		st.Watches = s.o.Watches()
 	}
 	s.mu.Lock()
 	st.Clients, st.Subscriptions = len(s.conns), s.subscribed
 	st.Socket = s.listener.Path()
 	s.mu.Unlock()
-	st.Queries, st.Repositories = s.stats.report()
+	var kept []live.RepositoryStatus
+	if e, ok := s.engine.(lister); ok {
+		kept = e.Repositories()
+	}
+	st.Queries, st.Repositories = s.stats.report(kept)
 	return st
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -135,19 +136,39 @@ func (s *stats) evict() {
 }
 
 // report returns the number of all queries, and the repositories in the order of
-// their names.
-func (s *stats) report() (int, []wire.Repository) {
+// their names: those that are kept, and those that were asked about.
+func (s *stats) report(kept []live.RepositoryStatus) (int, []wire.Repository) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := []wire.Repository{}
-	for dir, r := range s.repos {
-		times := slices.Sorted(slices.Values(r.times))
-		ms := func(i int) float64 { return float64(times[i].Microseconds()) / 1000 }
-		list = append(list, wire.Repository{
-			WorkDir: dir, Queries: r.queries, Error: r.problem,
-			Median: ms(len(times) / 2), P99: ms(len(times) * 99 / 100),
-		})
+	listed := make(map[string]bool)
+	add := func(dir string, k *live.RepositoryStatus) {
+		listed[dir] = true
+		r := wire.Repository{WorkDir: dir}
+		if k != nil {
+			r.GitDir, r.Mode, r.Why, r.Queries = k.GitDir, "polled", k.Why, k.Queries
+			if k.Watched {
+				r.Mode = "watched"
+			}
+		}
+		if own := s.repos[dir]; own != nil {
+			times := slices.Sorted(slices.Values(own.times))
+			ms := func(i int) float64 { return float64(times[i].Microseconds()) / 1000 }
+			r.Queries, r.Error = own.queries, own.problem
+			r.Median, r.P99 = ms(len(times)/2), ms(len(times)*99/100)
+		}
+		list = append(list, r)
 	}
-	slices.SortFunc(list, func(a, b wire.Repository) int { return strings.Compare(a.WorkDir, b.WorkDir) })
+	for i := range kept {
+		add(kept[i].WorkTree, &kept[i])
+	}
+	for dir := range s.repos {
+		if !listed[dir] {
+			add(dir, nil)
+		}
+	}
+	slices.SortFunc(list, func(a, b wire.Repository) int {
+		return cmp.Or(strings.Compare(a.WorkDir, b.WorkDir), strings.Compare(a.GitDir, b.GitDir))
+	})
 	return s.queries, list
 }

@@ -61,10 +61,13 @@ type State struct {
 	Summary         string `json:"summary"`
 }
 
-// A Repository is what the server knows of one repository, beyond what the engine
-// says of it.
+// A Repository is what the server knows of one repository.
 type Repository struct {
-	WorkDir string  `json:"workdir"`
+	WorkDir string `json:"workdir"`
+	GitDir  string `json:"git_dir,omitempty"`
+	// Mode is "watched" or "polled", with Why; empty for one that is not kept now.
+	Mode    string  `json:"mode,omitempty"`
+	Why     string  `json:"why,omitempty"`
 	Queries int     `json:"queries"`
 	Median  float64 `json:"median_ms"` // of the last queries
 	P99     float64 `json:"p99_ms"`
@@ -83,10 +86,8 @@ type ServerStatus struct {
 	Queries       int          `json:"queries"`
 	Memory        int          `json:"memory_bytes"` // that the process got from the system
 	Goroutines    int          `json:"goroutines"`
+	Watches       int          `json:"watches"`
 	Repositories  []Repository `json:"repositories"`
-	// Engine is what the engine says of its repositories: how it looks at them,
-	// and why.
-	Engine any `json:"engine,omitempty"`
 }
 
 // AnswerOf returns the answer to the query id: s, nil where there is no
