@@ -160,10 +160,15 @@ func (k *kept) open(loc repo.Location, env repo.Env) (opened *status.Repo, fresh
 		k.repo.Close()
 		k.repo = nil
 	}
-	if err != nil || r.WorkTree == "" {
+	if err != nil {
 		return nil, false, err
 	}
+	if r.WorkTree == "" {
+		r.Close()
+		return nil, false, nil
+	}
 	if opened, err = status.New(r); err != nil {
+		r.Close()
 		return nil, false, err
 	}
 	k.repo = opened

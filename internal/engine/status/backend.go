@@ -126,10 +126,12 @@ func (b *backend) open(path string) (*Repo, error) {
 		return nil, err
 	}
 	if r.WorkTree == "" {
+		r.Close()
 		return nil, errors.New("submodule has no working tree")
 	}
 	opened, err := New(r)
 	if err != nil {
+		r.Close()
 		return nil, err
 	}
 	opened.watching.ready = b.s.watching.ready

@@ -115,7 +115,11 @@ func (s *Repo) Reload(r *repo.Repository) (ok bool) {
 	o := s.r
 	same := !s.closed && r.GitDir == o.GitDir && r.CommonDir == o.CommonDir && r.WorkTree == o.WorkTree && r.IndexPath == o.IndexPath &&
 		r.ObjectDir == o.ObjectDir && slices.Equal(r.Alternates, o.Alternates) && r.Algo == o.Algo && r.RefFormat == o.RefFormat
-	return same && s.configure(r) == nil
+	if !same || s.configure(r) != nil {
+		return false
+	}
+	o.Close()
+	return true
 }
 
 // Close releases what s holds. It waits for an answer in progress.
@@ -128,6 +132,7 @@ func (s *Repo) Close() {
 		sub.close()
 	}
 	s.db.Close()
+	s.r.Close()
 }
 
 // Unchanged reports whether the repository that s was made for would be opened
@@ -350,10 +355,13 @@ func (s *Repo) upstream(ctx context.Context, head refs.Head, sum *summary.Summar
 	if t.Remote == "" {
 		return nil
 	}
+	if t.Ref == "" && !head.ID.IsNull() {
+		return nil // nothing can track it
+	}
+	sum.RemoteName, sum.RemoteURL = t.Remote, t.URL
 	if t.Ref == "" {
 		return nil
 	}
-	sum.RemoteName, sum.RemoteURL = t.Remote, t.URL
 	id, err := s.r.Refs.Resolve(t.Ref)
 	if err != nil {
 		return ignoreMissing(err)

@@ -191,6 +191,41 @@ func (ix *Index) FindDir(d int, name []byte) (int, bool) {
 	return 0, false
 }
 
+// FoldFile is FindFile for a name in any case of its ASCII letters, as
+// core.ignoreCase compares names. It looks at each entry of the directory.
+func (ix *Index) FoldFile(d int, name []byte) (int, bool) {
+	for _, i := range ix.Files(d) {
+		if equalFold(ix.Name(int(i)), name) {
+			return int(i), true
+		}
+	}
+	return 0, false
+}
+
+// FoldDir is FindDir for a name in any case of its ASCII letters; -1 if there is
+// none.
+func (ix *Index) FoldDir(d int, name []byte) int {
+	for _, k := range ix.Kids(d) {
+		if z := ix.DirNameZ(int(k)); equalFold(z[:len(z)-1], name) {
+			return int(k)
+		}
+	}
+	return -1
+}
+
+func equalFold(a string, b []byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range b {
+		x, y := a[i], b[i]
+		if x != y && (x|0x20 != y|0x20 || x|0x20 < 'a' || 'z' < x|0x20) {
+			return false
+		}
+	}
+	return true
+}
+
 // lessAsDirs compares two names as Git sorts directories: as if each ended in a
 // slash.
 func lessAsDirs(a string, b []byte) bool {

@@ -132,7 +132,9 @@ func (c *carrier) entry(a, b, n int, dirty []uint32, r *result) {
 	if v := c.old.verdicts[a]; v != nil && sameID && ea.Mode == eb.Mode {
 		c.verdicts[b] = v
 	}
-	if !sameID || !ea.Same(eb) {
+	if (ea.Flags^eb.Flags)&index.SkipWorktree != 0 {
+		c.Tree.stale = append(c.Tree.stale, Mark{Node: uint32(n)}) // result.present counts for another set
+	} else if !sameID || !ea.Same(eb) {
 		c.Tree.stale = append(c.Tree.stale, Mark{Node: uint32(n), Name: c.ix.Name(b)})
 	}
 	if c.linked[uint32(a)] || object.Mode(eb.Mode) == object.ModeGitlink {

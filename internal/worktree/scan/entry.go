@@ -106,14 +106,12 @@ func (w *worker) emptyBlob(i int) bool {
 	return w.ix.Entries[i].Size == 0 && w.empty.EqualRaw(w.ix.RawID(i))
 }
 
+// submodule looks at the submodule of entry i. Anything but a directory in its
+// place is a change like any other of a submodule.
 func (w *worker) submodule(i int, st *filestat.Stat) {
-	if st.IsDir() {
-		if w.back.SubmoduleModified(w.ctx, i, string(w.ix.AppendPath(nil, i)), false) {
-			w.differs(uint32(i))
-		}
-		return
+	if w.back.SubmoduleModified(w.ctx, i, string(w.ix.AppendPath(nil, i)), !st.IsDir()) {
+		w.differs(uint32(i))
 	}
-	w.differs(uint32(i)) // a file in a submodule's place
 }
 
 // same compares the content of entry i's file, or remembers that it did.

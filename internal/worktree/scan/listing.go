@@ -57,9 +57,12 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 	rest := old
 	for k, i := range w.picked {
 		end := len(l.Name(i)) + 1
-		n.kids[k] = kid{nameZ: all[:end], dir: l.Kind(i) == dirlist.Directory}
+		n.kids[k] = kid{nameZ: all[:end], dir: l.Kind(i) == dirlist.Directory, like: noDir}
 		if d >= 0 && n.kids[k].dir {
-			_, n.kids[k].hides = w.ix.FindFile(d, l.Name(i))
+			_, n.kids[k].hides = w.findFile(d, l.Name(i))
+			if w.o.IgnoreCase {
+				n.kids[k].like = int32(w.ix.FoldDir(d, l.Name(i)))
+			}
 		}
 		all = all[end:]
 		for len(rest) > 0 && rest[0].nameZ < n.kids[k].nameZ {
@@ -83,16 +86,26 @@ func (w *worker) untracked(d int, name []byte, kind dirlist.Kind) bool {
 		if _, ok := w.ix.FindDir(d, name); ok {
 			return false
 		}
-		i, ok := w.ix.FindFile(d, name)
+		i, ok := w.findFile(d, name)
 		return !ok || !isDirEntry(w.ix, i)
 	case dirlist.Regular, dirlist.Symlink:
 		if d < 0 {
 			return true
 		}
-		_, ok := w.ix.FindFile(d, name)
+		_, ok := w.findFile(d, name)
 		return !ok
 	}
 	return false
+}
+
+// findFile returns the first entry called name directly in directory d, in any
+// case under core.ignoreCase.
+func (w *worker) findFile(d int, name []byte) (int, bool) {
+	i, ok := w.ix.FindFile(d, name)
+	if !ok && w.o.IgnoreCase {
+		return w.ix.FoldFile(d, name)
+	}
+	return i, ok
 }
 
 func (w *worker) kindOf(dir dirlist.Dir, nameZ string) dirlist.Kind {

@@ -340,7 +340,7 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 		k.node = new(node)
 	}
 	n := k.node
-	w.refresh(n, dir, -1, pn.out, pn.attrOut, false)
+	w.refresh(n, dir, int(k.like), pn.out, pn.attrOut, false)
 	if n.hasGit {
 		w.nested = true // or may become a repository without an event here
 	}
@@ -354,15 +354,16 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 		w.judge(n)
 	}
 	count := n.files
+	folded := w.o.Untracked == UntrackedNormal && k.like == noDir // counts as one
 	for i := range n.kids {
-		if count > 0 && w.o.Untracked == UntrackedNormal {
+		if count > 0 && folded {
 			return 1
 		}
 		if k := &n.kids[i]; k.dir && !k.ignored {
 			count += w.untrackedDir(dir, n, k)
 		}
 	}
-	if w.o.Untracked == UntrackedNormal {
+	if folded {
 		return min(count, 1)
 	}
 	return count

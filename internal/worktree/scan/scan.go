@@ -83,7 +83,7 @@ type Backend interface {
 	// index and has a .git, is a repository of its own.
 	IsRepository(path string) bool
 	// SubmoduleModified reports whether Git lists the submodule at entry i as
-	// modified. missing is true where its directory is gone.
+	// modified. missing is true where no directory is in its place.
 	SubmoduleModified(ctx context.Context, i int, path string, missing bool) bool
 }
 

@@ -76,8 +76,12 @@ type kid struct {
 	dir     bool
 	hides   bool // a directory in the place of a file of the index
 	ignored bool
+	like    int32 // the directory of the index with its name in another case, under core.ignoreCase; else noDir
 	node    *node // of a directory that was looked into
 }
+
+// noDir is the number of no directory.
+const noDir = -1
 
 // A verdict is the result of one comparison of content.
 type verdict struct {
