@@ -166,7 +166,7 @@ func TestSystemLimits(t *testing.T) {
 		wantMarks(t, w)
 	}
 	add(w, 5, "budget", nil)
-	w.Close()
+	p.Close() // waits until the kernel has the instance back, which polling may still hold
 
 	q := NewPool(PoolOptions{Budget: 1000})
 	defer q.Close()
