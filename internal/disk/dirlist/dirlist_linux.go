@@ -17,9 +17,9 @@ type Dir struct {
 	ext4 bool
 }
 
-// Hot returns d for calls that are expected to be answered from memory, as when
-// all of them were made a moment ago on a local file system; the directories
-// opened in it are of the same kind. See filestat.At for what that means.
+// Hot returns d for calls that are expected to be answered from memory or by a
+// local disk; the directories opened in it are of the same kind. See filestat.At
+// for what that means.
 func (d Dir) Hot() Dir { return Dir{d.fd, true, d.ext4} }
 
 const openFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK

@@ -142,7 +142,7 @@ func (b *builder) enter(i int, dir []byte) int {
 		if !safeName(dir[from:end]) {
 			return -1
 		}
-		b.ix.Dirs[d].Names += mix(maphash.Bytes(nameSeed, dir[from:end]), 1)
+		b.ix.Dirs[d].Names += HashDir(dir[from:end])
 		b.addDir(d, dir[:end], from)
 		b.ix.Dirs[len(b.ix.Dirs)-1].First = i
 	}
@@ -165,12 +165,19 @@ func (b *builder) leave(i int) {
 // hashName adds a name to its directory's hash. A submodule or sparse directory
 // is another name than a file: it hides a directory of the working tree.
 func (b *builder) hashName(d int, name []byte, e *Entry) {
-	kind := uint64(2)
+	h := HashFile(name)
 	if m := object.Mode(e.Mode); m == object.ModeGitlink || m == object.ModeTree {
-		kind = 3
+		h = mix(h, 3)
 	}
-	b.ix.Dirs[d].Names += mix(maphash.Bytes(nameSeed, name), kind)
+	b.ix.Dirs[d].Names += h
 }
+
+// HashFile returns what a file's name adds to Directory.Names, once for each
+// entry.
+func HashFile(name []byte) uint64 { return mix(maphash.Bytes(nameSeed, name), 2) }
+
+// HashDir returns what a directory's name adds to Directory.Names of its parent.
+func HashDir(name []byte) uint64 { return mix(maphash.Bytes(nameSeed, name), 1) }
 
 // mix spreads h so that sums of such values keep their bits apart.
 func mix(h, kind uint64) uint64 {

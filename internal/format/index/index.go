@@ -42,7 +42,7 @@ type Directory struct {
 	End    int    // the number after the last directory below this one
 	First  int    // the first entry below this directory …
 	Last   int    // … and the number after the last one
-	Names  uint64 // a hash of the names and kinds directly in it, good within this process
+	Names  uint64 // a hash of the names and kinds directly in it, good within this process: see HashFile
 	Tree   int    // its node in Trees; -1 if it has none
 
 	path, pathLen, base uint32 // in Index.paths

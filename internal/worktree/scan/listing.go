@@ -5,6 +5,7 @@ import (
 
 	"gust/internal/disk/dirlist"
 	"gust/internal/disk/filestat"
+	"gust/internal/format/index"
 )
 
 // list fills n's kids from a listing of dir, which is directory d of the index,
@@ -22,7 +23,9 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 	n.ignoreFile.present, n.attrFile.present = false, false
 	n.ignoreFile.absent, n.attrFile.absent = false, false
 	w.picked = w.picked[:0]
-	size := 0
+	if d >= 0 && w.tracked(n, d) {
+		return nil
+	}
 	for i := range l.Len() {
 		name := l.Name(i)
 		if l.Kind(i) == dirlist.Unknown {
@@ -40,7 +43,6 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 		}
 		if w.untracked(d, name, l.Kind(i)) {
 			w.picked = append(w.picked, i)
-			size += len(name) + 1
 		}
 	}
 	if len(w.picked) == 0 {
@@ -73,6 +75,34 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 		}
 	}
 	return nil
+}
+
+// tracked reports whether the names listed in directory d are those that the index
+// has, so that nobody has to look for each: their hashes agree. It is false where
+// that is not so simple.
+func (w *worker) tracked(n *node, d int) bool {
+	l := &w.listing
+	var sum uint64
+	for i := range l.Len() {
+		name := l.Name(i)
+		if name[0] == '.' {
+			if w.isDotGit(name) {
+				n.hasGit = true
+				continue
+			}
+			n.ignoreFile.present = n.ignoreFile.present || string(name) == ".gitignore"
+			n.attrFile.present = n.attrFile.present || string(name) == ".gitattributes"
+		}
+		switch l.Kind(i) {
+		case dirlist.Regular, dirlist.Symlink:
+			sum += index.HashFile(name)
+		case dirlist.Directory:
+			sum += index.HashDir(name)
+		default:
+			return false
+		}
+	}
+	return sum == w.ix.Dirs[d].Names
 }
 
 // untracked reports whether a name in directory d is not in the index. A file

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -124,13 +125,23 @@ func (w *worker) shard(lo, hi int) {
 		return
 	}
 	defer w.closeLevels(0)
-	for d := lo; d < hi; {
+	for d, seen := lo, 0; d < hi; {
 		if w.ctx.Err() != nil || w.done() {
 			return
 		}
-		d = w.visit(d, hi)
+		next := w.visit(d, hi)
+		if seen += dirCost + len(w.ix.Files(d)); seen > yieldAfter {
+			seen = 0
+			runtime.Gosched()
+		}
+		d = next
 	}
 }
+
+// yieldAfter is how many system calls a worker makes before it lets others run:
+// a few milliseconds. Else the runtime would interrupt it with a signal, which is
+// dearer.
+const yieldAfter = 2000
 
 // open opens the parents of directory d, refreshed. ok is false where one cannot
 // be opened: everything before directory end then lies below it.

@@ -149,8 +149,10 @@ func (t *Tree) start(ctx context.Context, root string, o *Options, back Backend)
 		dir.Close()
 		return nil, err
 	}
-	if p.root, p.trusts = dir.Local(); p.trusts && t.scan > 1 {
-		p.root = p.root.Hot() // a local file system that was just walked
+	if p.root, p.trusts = dir.Local(); p.trusts {
+		// A local file system: most of it is in memory, or its disk answers soon. A server
+		// keeps a processor more than it has threads that scan.
+		p.root = p.root.Hot()
 	}
 	return p, nil
 }

@@ -19,6 +19,8 @@ type Tree struct {
 	key      any        // Options.ContentKey of the last scan
 	noCase   bool       // Options.IgnoreCase of the last scan
 	scan     uint32     // number of the current scan
+	bounds   []int      // of the shards for threads threads
+	threads  int
 
 	incremental // see Update
 }
@@ -128,23 +130,4 @@ func (t *Tree) begin(o *Options) {
 		t.noCase = o.IgnoreCase
 		clear(t.nodes)
 	}
-}
-
-// shards cuts the index's directories into runs of about the same work and
-// returns their bounds: shard i is [bounds[i], bounds[i+1]).
-func (t *Tree) shards(threads int) []int {
-	dirs := len(t.ix.Dirs)
-	count := 2 * threads // so that a thread that is done early takes another
-	if threads <= 1 || dirs < 8*count {
-		return []int{0, dirs}
-	}
-	total := len(t.ix.Entries) + 3*dirs
-	bounds, sum := []int{0}, 0
-	for d := range t.ix.Dirs {
-		if sum >= len(bounds)*total/count && d > bounds[len(bounds)-1] {
-			bounds = append(bounds, d)
-		}
-		sum += 3 + len(t.ix.Files(d))
-	}
-	return append(bounds, dirs)
 }
