@@ -224,7 +224,7 @@ func (p *play) query(q Query) (*Failure, error) {
 	if err != nil {
 		p.r.Unknown += len(answers) // git itself cannot tell
 		if p.r.Seen != nil {
-			p.r.Seen["git cannot tell: " + cause(err)]++
+			p.r.Seen["git cannot tell: "+cause(err)]++
 		}
 		return nil, nil
 	}

@@ -1,7 +1,6 @@
 package differential
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"maps"
@@ -10,12 +9,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"gust/conformance/daemon"
 	"gust/internal/gittest"
@@ -31,7 +32,7 @@ var (
 	jobs     = flag.Int("jobs", runtime.NumCPU(), "how many to play at a time")
 	shrink   = flag.Duration("shrink", 60*time.Second, "how long to shrink each failing scenario")
 	failures = flag.Int("failures", 5, "how many failing seeds to shrink and report")
-	out      = flag.String("out", "", "a directory for the scripts that reproduce failures")
+	out      = flag.String("out", "", "a directory for what reproduces failures: scripts, and texts for testdata/regressions")
 	temp     = flag.String("temp", "", "where to make the repositories, in place of the temporary directory")
 	verbose  = flag.Bool("what", false, "list the steps with a failing command, and what git's answers said")
 )
@@ -44,17 +45,10 @@ func TestMain(m *testing.M) {
 	os.Exit(daemon.BuildMain(m, &gitstatusd))
 }
 
-// TestDifferential plays random scenarios, the regressions of testdata/seeds.txt
-// first, and compares every answer of one long-lived gitstatusd with git.
+// TestDifferential plays random scenarios and compares every answer of one
+// long-lived gitstatusd with git.
 func TestDifferential(t *testing.T) {
-	var list []uint64
-	if *first == 1 && *only == "" {
-		list = regressions(t)
-	}
-	for i := range *seeds {
-		list = append(list, *first+uint64(i))
-	}
-	playAll(t, maker(t), tempDir(t), list, StartDaemon(gitstatusd))
+	playAll(t, maker(t), tempDir(t), seedRange(*first, *seeds), StartDaemon(gitstatusd))
 }
 
 // TestDifferentialCoarse plays scenarios on a file system whose times are coarse:
@@ -77,28 +71,58 @@ func seedRange(from uint64, n int) []uint64 {
 	return list
 }
 
-// regressions returns the seeds that once found a fault. A line of the file is a
-// seed and what it found.
-func regressions(t *testing.T) []uint64 {
-	t.Helper()
-	f, err := os.Open("testdata/seeds.txt")
-	if err != nil {
-		t.Fatal(err)
+// TestRegressions plays the scenarios that once ended in a disagreement.
+func TestRegressions(t *testing.T) {
+	files, err := filepath.Glob("testdata/regressions/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no regressions: %v", err)
 	}
-	defer f.Close()
-	var list []uint64
-	for s := bufio.NewScanner(f); s.Scan(); {
-		word, _, _ := strings.Cut(strings.TrimSpace(s.Text()), " ")
-		if word == "" || word[0] == '#' {
-			continue
+	git := gittest.Newest(t)
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			f, err := os.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			s, err := Parse(f)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			r := &Runner{Git: git, Oracle: git, Temp: t.TempDir(), Start: StartDaemon(gitstatusd)}
+			failure, err := r.Run(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failure != nil {
+				t.Errorf("%s: %v\nlog: %s", name, failure, failure.Log)
+			}
+			if r.Unknown > 0 || r.Asked == 0 {
+				t.Errorf("%s: git could not tell %d of %d answers", name, r.Unknown, r.Asked)
+			}
+		})
+	}
+}
+
+// TestFormat writes random scenarios and reads them again.
+func TestFormat(t *testing.T) {
+	m := &Maker{Git: gittest.System(t), Off: map[string]bool{}}
+	for seed := range uint64(50) {
+		s := m.Make(seed)
+		var text strings.Builder
+		if err := s.Format(&text, "nothing\nat all"); err != nil {
+			t.Fatal(err)
 		}
-		seed, err := strconv.ParseUint(word, 10, 64)
+		got, err := Parse(strings.NewReader(text.String()))
 		if err != nil {
-			t.Fatalf("testdata/seeds.txt: %v", err)
+			t.Fatalf("seed %d: %v", seed, err)
 		}
-		list = append(list, seed)
+		want := &Scenario{Steps: s.Steps, Options: s.Options}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("seed %d: %s", seed, diff)
+		}
 	}
-	return list
 }
 
 // maker returns the generator as the flags set it, and says what it cannot test.
@@ -244,6 +268,13 @@ func (p *player) one(r *Runner, seed uint64) {
 	if *out != "" {
 		where = filepath.Join(*out, fmt.Sprintf("seed-%d.sh", seed))
 		if err := os.WriteFile(where, []byte(script), 0o755); err != nil {
+			p.t.Error(err)
+		}
+		var text strings.Builder
+		if err := small.Format(&text, fmt.Sprintf("by seed %d: %v", seed, sf)); err != nil {
+			p.t.Error(err)
+		}
+		if err := os.WriteFile(strings.TrimSuffix(where, ".sh")+".txt", []byte(text.String()), 0o644); err != nil {
 			p.t.Error(err)
 		}
 	}
