@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,8 @@ type Relay struct {
 	link   *link
 	coming chan dialed // a connection that is being made; nil: none
 
-	pause     time.Duration // after the next failure
+	shortest  time.Duration // of pauses; 0 means firstPause
+	pause     time.Duration // after the last failure
 	notBefore time.Time     // no connection is made before
 	failures  int
 
@@ -139,7 +141,7 @@ func (r *Relay) connected(deadline time.Time) bool {
 
 // failed notes that the server cannot be used.
 func (r *Relay) failed(err error) {
-	r.pause = min(max(2*r.pause, firstPause), lastPause)
+	r.pause = min(max(2*r.pause, cmp.Or(r.shortest, firstPause)), lastPause)
 	r.notBefore = time.Now().Add(r.pause)
 	level := gitstatusd.Debug
 	if r.failures == 0 {
@@ -192,7 +194,6 @@ func (l *link) ask(raw, dst []byte, deadline time.Time, log *server.Log) ([]byte
 	if _, err := l.c.Write(request); err != nil {
 		return nil, err
 	}
-	acknowledged := func() error { return l.c.SetReadDeadline(time.Time{}) }
 	var part []byte // of a record that is longer than the buffer
 	for {
 		data, err := l.r.ReadSlice(gitstatusd.RecordSeparator)
@@ -210,7 +211,7 @@ func (l *link) ask(raw, dst []byte, deadline time.Time, log *server.Log) ([]byte
 		}
 		switch record[0] {
 		case wire.Acknowledged:
-			err = acknowledged()
+			err = l.c.SetReadDeadline(time.Time{})
 		case wire.Message:
 			var level gitstatusd.LogLevel
 			var text string
