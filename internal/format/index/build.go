@@ -24,6 +24,8 @@ type builder struct {
 	open  []int  // the directories that hold the entry before, from the root down
 	last  []byte // the entry before's path, the caller's own
 	stage int    // … and stage
+
+	follows bool // there is an entry before the first one, which another builder has
 }
 
 func newBuilder(algo oid.Algo) *builder {
@@ -42,10 +44,11 @@ func (b *builder) expect(entries int) {
 	b.paths = append(make([]byte, 0, 64*dirs), b.paths...)
 }
 
-// add takes the next entry. It is a sink.
+// add takes the next entry. It keeps nothing of id, and path until the next call.
+// Its errors are *object.CorruptErrors without a path.
 func (b *builder) add(e *Entry, id, path []byte, off int64) error {
 	i := len(b.ix.Entries)
-	if i > 0 {
+	if i > 0 || b.follows {
 		switch c := bytes.Compare(b.last, path); {
 		case c > 0:
 			return corrupt(off, "entry '%s' is out of order", path)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -252,12 +253,13 @@ func TestParseDamaged(t *testing.T) {
 }
 
 func parseAll(data []byte, algo oid.Algo) (*Index, error) {
+	do := func(use func([]byte) error) error { return use(data) }
 	b := newBuilder(algo)
-	f := &fileData{algo: algo, sink: b.add}
-	err := f.parse(data)
+	f := &fileData{algo: algo, builder: b}
+	err := f.parse(do)
 	if err == errSplit {
-		f = &fileData{algo: algo, collects: true}
-		if err = f.parse(data); err == nil && f.link != nil {
+		f = &fileData{algo: algo}
+		if err = f.parse(do); err == nil && f.link != nil {
 			err = f.over(slices.Clone(f.records))
 		}
 		b = newBuilder(algo)
@@ -269,6 +271,64 @@ func parseAll(data []byte, algo oid.Algo) (*Index, error) {
 		return nil, err
 	}
 	return b.finish(f), nil
+}
+
+// Decoding in halves gives what decoding in one piece does, wherever the middle
+// lies.
+func TestParseHalves(t *testing.T) {
+	e := gittest.New(t, gittest.System(t))
+	for _, l := range layouts {
+		if l.algo != oid.SHA1 || strings.HasPrefix(l.name, "split") || l.name == "version-4" || l.name == "empty" {
+			continue
+		}
+		e.TryScript("rm -rf r; " + treeFunction + l.script)
+		data, err := os.ReadFile(e.Path("r/.git/index"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := parseAll(data, l.algo)
+		if err != nil {
+			t.Fatal(l.name, err)
+		}
+		for first := range len(want.Entries) + 1 {
+			got := halves(t, data, first, l.algo)
+			if got == nil {
+				continue // a path too long for the glance
+			}
+			if !reflect.DeepEqual(got.Entries, want.Entries) || got.names != want.names || !bytes.Equal(got.ids, want.ids) || got.Unmerged != want.Unmerged {
+				t.Fatalf("%s in halves of %d: entries differ", l.name, first)
+			}
+			checkTable(t, got)
+			for d := range want.Dirs {
+				a, b := got.Dirs[d], want.Dirs[d]
+				if got.DirPath(d) != want.DirPath(d) {
+					t.Fatalf("%s in halves of %d: directory %d is %q, want %q", l.name, first, d, got.DirPath(d), want.DirPath(d))
+				}
+				a.path, b.path, a.base, b.base = 0, 0, 0, 0
+				if a != b {
+					t.Fatalf("%s in halves of %d: directory %q is %+v, want %+v", l.name, first, got.DirPath(d), a, b)
+				}
+			}
+		}
+	}
+}
+
+// halves decodes data with the first half of first entries.
+func halves(t *testing.T, data []byte, first int, algo oid.Algo) *Index {
+	t.Helper()
+	b := newBuilder(algo)
+	f := &fileData{algo: algo, builder: b}
+	count, err := f.parseHeader(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mid, _, _ := f.skip(data, first); mid == 0 {
+		return nil
+	}
+	if err := f.parseHalves(func(use func([]byte) error) error { return use(data) }, count, first); err != nil {
+		t.Fatalf("in halves of %d: %v", first, err)
+	}
+	return b.finish(f)
 }
 
 func FuzzParse(f *testing.F) {

@@ -25,11 +25,11 @@ const maxSize = 1 << 31
 // offset. As Git does, Read does not verify the trailing hash.
 func Read(path, shared string, algo oid.Algo) (*Index, error) {
 	b := newBuilder(algo)
-	f := fileData{algo: algo, sink: b.add, expect: b.expect}
+	f := fileData{algo: algo, builder: b}
 	err := f.read(path)
 	sources := []source{f.source}
 	if err == errSplit {
-		f = fileData{algo: algo, collects: true}
+		f = fileData{algo: algo}
 		if err = f.read(path); err == nil && f.link == nil {
 			err = corruptAt(path, headerSize, "an entry without a path")
 		}
@@ -55,11 +55,6 @@ func Read(path, shared string, algo oid.Algo) (*Index, error) {
 	return ix, nil
 }
 
-// A sink takes entries in the order of the file. It does not keep id, and path not
-// beyond the next call. Its
-// errors are *object.CorruptErrors without a path.
-type sink func(e *Entry, id, path []byte, off int64) error
-
 // errSplit says that a file holds a split index: its entries are not all there
 // are, and must be collected first.
 var errSplit = errors.New("index is split")
@@ -78,18 +73,16 @@ type link struct {
 	deleted, replace []uint32
 }
 
-// fileData is what one index file says beside its entries, which go to sink.
+// fileData is what one index file says beside its entries.
 type fileData struct {
-	algo     oid.Algo
-	sink     sink
-	expect   func(entries int) // told their number before the first one; may be nil
-	source   source
-	version  int
-	trees    []treeNode
-	sparse   bool
-	link     *link
-	collects bool
-	records  []record // where collects is set, instead of to the sink
+	algo    oid.Algo
+	builder *builder // takes the entries; nil where they are collected
+	source  source
+	version int
+	trees   []treeNode
+	sparse  bool
+	link    *link
+	records []record // the entries, where there is no builder
 }
 
 // read reads the file at path. A missing one has no entries.
@@ -112,7 +105,7 @@ func (f *fileData) read(path string) error {
 	if int64(m.Size()) >= maxSize {
 		return fmt.Errorf("cannot read index '%s': file too large", path)
 	}
-	err = m.Do(f.parse)
+	err = f.parse(m.Do)
 	var bad *object.CorruptError
 	if errors.As(err, &bad) {
 		bad.Path = path
@@ -130,49 +123,80 @@ func corrupt(off int64, format string, args ...any) error {
 
 const headerSize = 12
 
-// parse reads a whole index file. data is not kept.
-func (f *fileData) parse(data []byte) error {
+// parse reads a whole index file, which do gives access to; its content is not
+// kept.
+func (f *fileData) parse(do func(func(data []byte) error) error) error {
+	var count int
+	if err := do(func(data []byte) (err error) {
+		count, err = f.parseHeader(data)
+		return err
+	}); err != nil {
+		return err
+	}
+	if f.builder != nil && f.version < 4 && count >= parallelFrom {
+		return f.parseHalves(do, count, count/2)
+	}
+	return do(func(data []byte) error {
+		if f.builder != nil {
+			f.builder.expect(count)
+		}
+		p := f.parser(data, headerSize, f.builder)
+		if err := p.entries(count); err != nil {
+			return err
+		}
+		return f.parseExtensions(p.data, p.off)
+	})
+}
+
+// parseHeader returns the number of entries.
+func (f *fileData) parseHeader(data []byte) (int, error) {
 	hash := f.algo.Size()
 	if len(data) < headerSize+hash {
-		return corrupt(int64(len(data)), "index file is too short")
+		return 0, corrupt(int64(len(data)), "index file is too short")
 	}
 	if string(data[:4]) != "DIRC" {
-		return corrupt(0, "no index signature")
+		return 0, corrupt(0, "no index signature")
 	}
 	f.version = int(binary.BigEndian.Uint32(data[4:]))
 	if f.version < 2 || f.version > 4 {
-		return corrupt(4, "unknown index version %d", f.version)
+		return 0, corrupt(4, "unknown index version %d", f.version)
 	}
 	count := int64(binary.BigEndian.Uint32(data[8:]))
-	body := data[:len(data)-hash]
-	if minEntry := int64(statSize + hash + 2); count*minEntry > int64(len(body)) {
-		return corrupt(8, "%d index entries do not fit the file", count)
+	if minEntry := int64(statSize + hash + 2); count*minEntry > int64(len(data)) {
+		return 0, corrupt(8, "%d index entries do not fit the file", count)
 	}
-	if f.expect != nil {
-		f.expect(int(count))
-	}
-	p := entryParser{f: f, data: body, off: headerSize, hash: hash}
-	for range count {
-		if err := p.entry(); err != nil {
-			return err
-		}
-	}
-	return f.parseExtensions(body, p.off)
+	return int(count), nil
+}
+
+// parser returns a parser of the entries from offset off on.
+func (f *fileData) parser(data []byte, off int, b *builder) *entryParser {
+	hash := f.algo.Size()
+	return &entryParser{f: f, builder: b, data: data[:len(data)-hash], off: off, hash: hash}
 }
 
 const statSize = 40
 
 type entryParser struct {
-	f    *fileData
-	data []byte // without the trailing hash
-	off  int
-	hash int // bytes of an object ID
-	path []byte
-	prev []byte // the memory of the path before, in version 4
-	e    Entry
+	f       *fileData
+	builder *builder // takes the entries; nil: f.records does
+	data    []byte   // without the trailing hash
+	off     int
+	hash    int // bytes of an object ID
+	path    []byte
+	prev    []byte // the memory of the path before, in version 4
+	e       Entry
 }
 
-// entry reads one entry and hands it to the sink.
+func (p *entryParser) entries(count int) error {
+	for range count {
+		if err := p.entry(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry reads one entry and hands it on.
 func (p *entryParser) entry() error {
 	start := p.off
 	fixed := statSize + p.hash + 2
@@ -222,14 +246,14 @@ func (p *entryParser) entry() error {
 		return err
 	}
 	id := d[statSize : statSize+p.hash]
-	if p.f.collects {
+	if p.builder == nil {
 		p.f.records = append(p.f.records, record{*r, bytes.Clone(id), bytes.Clone(p.path), int64(start)})
 		return nil
 	}
 	if len(p.path) == 0 {
 		return errSplit // nothing but a replacement in a split index has no path
 	}
-	return p.f.sink(r, id, p.path, int64(start))
+	return p.builder.add(r, id, p.path, int64(start))
 }
 
 // plainPath reads the path of a version 2 or 3 entry and the padding behind it.
@@ -324,7 +348,7 @@ func (f *fileData) parseExtensions(body []byte, off int) error {
 // parseLink reads the link extension, which makes sense only over collected
 // entries.
 func (f *fileData) parseLink(ext []byte, off int64) error {
-	if !f.collects {
+	if f.builder != nil {
 		return errSplit
 	}
 	if len(ext) < f.algo.Size() {

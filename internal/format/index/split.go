@@ -15,7 +15,7 @@ import (
 // bitmap names; the base's entries in the delete bitmap are gone; all other
 // entries are new (gitformat-index(5), "Split index").
 func (f *fileData) merge(path string) (source, error) {
-	base := fileData{algo: f.algo, collects: true}
+	base := fileData{algo: f.algo}
 	if err := base.read(path); err != nil {
 		return base.source, err
 	}
