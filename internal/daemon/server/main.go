@@ -58,7 +58,9 @@ func ProcessArgs(args, env []string) (o ProcessOptions, ok bool) {
 // needs it, and returns the exit code.
 func Process(ctx context.Context, o ProcessOptions) int {
 	process.Umask(0o077)
-	process.IgnoreBrokenPipe()
+	if o.Foreground {
+		process.IgnoreBrokenPipe() // of Errs
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals, stop := process.Terminated()
