@@ -12,7 +12,7 @@ import (
 )
 
 // fakeName is what the test binary is called when it is to be a daemon that
-// misbehaves. Two variables tell it how: GUST_FAKE is one of
+// misbehaves. GUST_FAKE tells it how, one of
 //
 //	ok        answers at once
 //	late      answers whole requests when the file "open" is there
@@ -26,7 +26,8 @@ import (
 //	flood     answers without end
 //	classic   does not know --gust
 //
-// and GUST_FAKE_DIR the directory of these files, where its log goes too.
+// The files are in its own directory, where its log goes too. Three more replace
+// what it says: "branch", "tag" and "action".
 const fakeName = "fake-gitstatusd"
 
 // fake is what a test knows about its fake daemon.
@@ -38,12 +39,13 @@ func newFake(t testing.TB) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fake{path: link(t, exe, fakeName), dir: t.TempDir()}
+	path := link(t, exe, fakeName)
+	return &fake{path: path, dir: filepath.Dir(path)}
 }
 
 // env returns the environment in which it misbehaves as mode says.
 func (f *fake) env(mode string) []string {
-	return []string{"GITSTATUS_DAEMON=" + f.path, "GUST_FAKE=" + mode, "GUST_FAKE_DIR=" + f.dir}
+	return []string{"GITSTATUS_DAEMON=" + f.path, "GUST_FAKE=" + mode}
 }
 
 // open lets it answer.
@@ -54,7 +56,7 @@ func (f *fake) open(t testing.TB) { write(t, filepath.Join(f.dir, "open"), "") }
 func (f *fake) log(t testing.TB) string { return read(t, filepath.Join(f.dir, "log")) }
 
 func fakeDaemon(args []string) int {
-	mode, dir := os.Getenv("GUST_FAKE"), os.Getenv("GUST_FAKE_DIR")
+	mode, dir := os.Getenv("GUST_FAKE"), filepath.Dir(os.Args[0])
 	if mode == "classic" && slices.Contains(args, "--gust") {
 		return 10
 	}
@@ -97,6 +99,11 @@ func fakeAnswer(mode, dir string, fields []string) int {
 	}
 	answer := []string{id, "1", fields[1], strings.Repeat("1a", 20), "fake", "", "", "", "", "5",
 		"1", "2", "0", "3", "0", "0", "0", "", "0", "1", "0", "", "", "0", "0", "0", "0", "", "subject"}
+	for name, i := range map[string]int{"branch": 4, "tag": 17, "action": 8} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			answer[i] = string(text)
+		}
+	}
 	died := filepath.Join(dir, "died")
 	switch mode {
 	case "late", "late-all":

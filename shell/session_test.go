@@ -34,6 +34,9 @@ type session struct {
 	out []byte     // everything the terminal was sent
 }
 
+// editing is what both line editors send when they begin to listen.
+const editing = "\x1b[?2004h"
+
 // ready is the first prompt of a session.
 const ready = "READY> "
 
@@ -136,13 +139,17 @@ func (s *session) begin(script string) (out, done string) {
 	return out, done
 }
 
-// settle waits until the shell has prompted after the last run.
-func (s *session) settle() {
+// settle waits until the shell listens after the last run.
+func (s *session) settle() { s.t.Helper(); s.shows(editing) }
+
+// shows waits until text has come to the terminal since the last run.
+func (s *session) shows(text string) {
 	s.t.Helper()
 	last := fmt.Sprintf("%s/%d", s.files, s.count)
-	s.await("a prompt", func() bool {
-		text := s.screen(0)
-		return strings.Contains(text[strings.LastIndex(text, last)+1:], ready)
+	s.await(fmt.Sprintf("%q after the last command", text), func() bool {
+		screen := s.screen(0)
+		at := strings.LastIndex(screen, last)
+		return at >= 0 && strings.Contains(screen[at:], text)
 	})
 }
 
@@ -246,7 +253,7 @@ func (s *session) close() {
 		s.t.Errorf("%s left files behind: %q", s.shell, left)
 	}
 	if s.t.Failed() {
-		s.t.Logf("the terminal of %s:\n%q", s.shell, s.screen(0))
+		s.t.Logf("the end of the terminal of %s:\n%q", s.shell, s.screen(max(0, s.here()-2000)))
 	}
 }
 

@@ -262,15 +262,32 @@ _gitstatus_prompt_early() {
     for i in {9..13} {18..20} 25 26; do
       reply[i]=${known[i]}
     done
-    _gitstatus_set sync || \builtin return
-    _gitstatus_prompt_save "$slot"
-  else
-    _gitstatus_set sync || \builtin return
-    # shellcheck disable=SC2034 # they are for whoever reads them
-    [[ $VCS_STATUS_RESULT != ok-* ]] ||
-      VCS_STATUS_HAS_UNSTAGED=-1 VCS_STATUS_HAS_CONFLICTED=-1 VCS_STATUS_HAS_UNTRACKED=-1
+  elif ((${#reply[@]} == 29)); then
+    # One field more says that the counts are not known.
+    reply+=(unknown)
   fi
-  _gitstatus_prompt_home[slot]=${VCS_STATUS_WORKDIR-}
+  _gitstatus_prompt_save "$slot"
+  _gitstatus_prompt_set
+}
+
+# Sets VCS_STATUS_* from reply.
+_gitstatus_prompt_set() {
+  if ((${#reply[@]} != 30)); then
+    _gitstatus_set sync
+    \builtin return
+  fi
+  \builtin unset 'reply[29]'
+  _gitstatus_set sync || \builtin return
+  # shellcheck disable=SC2034 # they are for whoever reads them
+  VCS_STATUS_HAS_UNSTAGED=-1 VCS_STATUS_HAS_CONFLICTED=-1 VCS_STATUS_HAS_UNTRACKED=-1
+}
+
+# Sets VCS_STATUS_* to the last known answer of the slot $1, as a stale one.
+_gitstatus_prompt_restore() {
+  _gitstatus_prompt_stale=2
+  _gitstatus_prompt_recall "${_gitstatus_prompt_home[$1]}"
+  reply=(${known[@]+"${known[@]}"})
+  ((${#reply[@]} == 0)) || _gitstatus_prompt_set
 }
 
 # Waits for the answer to $1 until the moment end, if bash can tell, or for limit.
@@ -293,6 +310,8 @@ _gitstatus_prompt_update() {
   [[ -z ${EPOCHREALTIME-} ]] || end=$((${EPOCHREALTIME//[!0123456789]/} + limit))
   _gitstatus_unset
   _gitstatus_prompt_stale=0
+  # What a dead daemon was asked nobody will answer.
+  [[ ${_gitstatus_dead-0} == 0 ]] || _gitstatus_prompt_id=''
   if ! _gitstatus_alive; then
     # It died, or it never ran: once more, and then not until the next prompt.
     _gitstatus_prompt_id=''
@@ -309,11 +328,8 @@ _gitstatus_prompt_update() {
     case $status in
     0) _gitstatus_prompt_save "$slot" ;;
     1)
-      _gitstatus_prompt_stale=2
-      _gitstatus_prompt_recall "${_gitstatus_prompt_home[slot]}"
-      reply=(${known[@]+"${known[@]}"})
-      ((${#reply[@]} == 0)) || _gitstatus_set sync
-      \builtin return 0
+      _gitstatus_prompt_restore "$slot"
+      \builtin return
       ;;
     *) \builtin return 1 ;;
     esac
@@ -343,10 +359,7 @@ _gitstatus_prompt_update() {
   1)
     _gitstatus_prompt_fast[slot]=''
     [[ -z ${VCS_STATUS_RESULT-} ]] || \builtin return 0
-    _gitstatus_prompt_stale=2
-    _gitstatus_prompt_recall "${_gitstatus_prompt_home[slot]}"
-    reply=(${known[@]+"${known[@]}"})
-    ((${#reply[@]} == 0)) || _gitstatus_set sync
+    _gitstatus_prompt_restore "$slot"
     ;;
   *) \builtin return 1 ;;
   esac
@@ -355,7 +368,8 @@ _gitstatus_prompt_update() {
 # The hook in PROMPT_COMMAND: $? leaves as it came.
 _gitstatus_prompt_hook() {
   \builtin local status="$?" IFS=$' \t\n'
-  if ! _gitstatus_prompt_update; then
+  # Again, if the daemon died of the question.
+  if ! _gitstatus_prompt_update && ! _gitstatus_prompt_update; then
     _gitstatus_unset
     _gitstatus_prompt_stale=0
   fi

@@ -282,6 +282,7 @@ function _gitstatus_prompt_update() {
   \builtin local REPLY cb limit=0.03
   \builtin local -a reply
   \builtin local -F end
+  (( $+EPOCHREALTIME )) || _gitstatus_loaded || \builtin return
   [[ ${GUST_TIMEOUT-} == (<->(|.<->)|.<->) ]] && limit=$GUST_TIMEOUT
   end=$(( EPOCHREALTIME + limit ))
   if ! _gitstatus_alive $1; then
@@ -324,7 +325,8 @@ function _gitstatus_prompt_update() {
 function _gitstatus_prompt_precmd() {
   \builtin emulate -L zsh
   \builtin setopt extended_glob no_err_exit no_err_return no_xtrace
-  if ! _gitstatus_prompt_update $1; then
+  # Again, if the daemon died of the question.
+  if ! _gitstatus_prompt_update $1 && ! _gitstatus_prompt_update $1; then
     _gitstatus_unset
     _gitstatus_prompt_key= _gitstatus_prompt_stale=0
     _gitstatus_prompt_render
@@ -344,9 +346,12 @@ function gitstatus_prompt_update() {
   _gitstatus_prompt_precmd MY
 }
 
-_gitstatus_prompt_start MY 
-typeset -ga precmd_functions
-(( $precmd_functions[(Ie)gitstatus_prompt_update] )) || precmd_functions+=(gitstatus_prompt_update)
+_gitstatus_prompt_start MY
+() {
+  \builtin emulate -L zsh
+  \builtin typeset -ga precmd_functions
+  (( $precmd_functions[(Ie)gitstatus_prompt_update] )) || precmd_functions+=(gitstatus_prompt_update)
+}
 
 # The value of a parameter is not expanded again, so what a branch is called is
 # shown and never run.

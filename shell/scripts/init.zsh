@@ -32,6 +32,9 @@ if [[ -o interactive && -x @{.Daemon}@ ]]; then
   }
 @{- end}@
 
-  \builtin typeset -ga precmd_functions
-  (( $precmd_functions[(Ie)__gust_hook] )) || precmd_functions+=(__gust_hook)
+  () {
+    \builtin emulate -L zsh
+    \builtin typeset -ga precmd_functions
+    (( $precmd_functions[(Ie)__gust_hook] )) || precmd_functions+=(__gust_hook)
+  }
 fi
