@@ -3,7 +3,6 @@ package content
 import (
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // Plain returns access to the files below root by their paths, which have
@@ -31,8 +30,7 @@ func openPlain(name string) (*os.File, error) {
 	if !before.Mode().IsRegular() {
 		return nil, errChanged
 	}
-	// Without waiting, should it be a FIFO by now.
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
