@@ -65,9 +65,10 @@ func (t *talker) close() error {
 	return t.cmd.Wait()
 }
 
-// daemonArgs count everything, as git status does.
+// daemonArgs make a daemon that computes itself, by polling, and counts everything,
+// as git status does.
 func (b *bench) daemonArgs() []string {
-	return []string{"-t", strconv.Itoa(b.threads), "-s", "-1", "-u", "-1", "-c", "-1", "-d", "-1", "-v", "WARN"}
+	return []string{"--no-server", "-t", strconv.Itoa(b.threads), "-s", "-1", "-u", "-1", "-c", "-1", "-d", "-1", "-v", "WARN"}
 }
 
 // startDaemon starts gitstatusd, under the program in wrap if there is one.
