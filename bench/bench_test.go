@@ -75,11 +75,12 @@ func TestCheckClean(t *testing.T) {
 }
 
 func TestParseCounters(t *testing.T) {
-	if n, err := parsePerf("# started on Mon\n\n144,,raw_syscalls:sys_enter,2214826,100.00,,\n"); n != 144 || err != nil {
-		t.Errorf("parsePerf: %d, %v", n, err)
+	got, err := parsePerf("# started on Mon\n\n144,,raw_syscalls:sys_enter,2214826,100.00,,\n7,,syscalls:sys_enter_futex,1,100.00,,\n2,,syscalls:sys_enter_nanosleep,1,100.00,,\n")
+	if want := (calls{144, 9, ""}); got != want || err != nil {
+		t.Errorf("parsePerf: %v, %v, want %v", got, err, want)
 	}
-	if n, err := parsePerf("<not supported>,,raw_syscalls:sys_enter,0,100.00,,\n"); err == nil {
-		t.Errorf("parsePerf: %d where nothing was counted", n)
+	if got, err := parsePerf("<not supported>,,raw_syscalls:sys_enter,0,100.00,,\n"); err == nil {
+		t.Errorf("parsePerf: %v where nothing was counted", got)
 	}
 	summary := `% time     seconds  usecs/call     calls    errors syscall
 ------ ----------- ----------- --------- --------- ----------------
@@ -90,10 +91,11 @@ func TestParseCounters(t *testing.T) {
 ------ ----------- ----------- --------- --------- ----------------
 100.00    0.000100           1      1136         2 total
 `
-	if n, err := parseStrace(summary); n != 130 || err != nil {
-		t.Errorf("parseStrace: %d, %v, want 130", n, err)
+	got, err = parseStrace(summary)
+	if want := (calls{130, 1006, ""}); got != want || err != nil {
+		t.Errorf("parseStrace: %v, %v, want %v", got, err, want)
 	}
-	if n, err := parseStrace(""); err == nil {
-		t.Errorf("parseStrace: %d where nothing was counted", n)
+	if got, err := parseStrace(""); err == nil {
+		t.Errorf("parseStrace: %v where nothing was counted", got)
 	}
 }

@@ -140,7 +140,8 @@ func (b *bench) polling(ctx context.Context) error {
 		row.Note = err.Error()
 	} else {
 		row.Count, row.Unit, row.Limit = calls.perAnswer, "calls", int64(files+3*dirs+spareCalls)
-		row.Note = fmt.Sprintf("%d system calls per answer, %s; allowed: %d files + 3 x %d directories + %d", calls.perAnswer, calls.how, files, dirs, spareCalls)
+		row.Note = fmt.Sprintf("%d system calls per answer, allowed: %d files + 3 x %d directories + %d; %s %d by which Go's runtime waits and wakes",
+			calls.perAnswer, files, dirs, spareCalls, calls.how, calls.waits)
 	}
 	b.report.Rows = append(b.report.Rows, row)
 	return nil
