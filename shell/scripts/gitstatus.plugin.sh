@@ -239,9 +239,9 @@ _gitstatus_read() {
     _gitstatus_buf+=$'\036'
     \builtin return 0
   fi
-  ((status != 0 || ${#_gitstatus_buf} >= 1000000)) || \builtin return 0
+  ((status != 0 || ${#_gitstatus_buf} >= 100000)) || \builtin return 0
   # No answer is this long: what talks there is not gitstatusd.
-  ((status > 128 && ${#_gitstatus_buf} < 1000000)) && \builtin return 1
+  ((status > 128 && ${#_gitstatus_buf} < 100000)) && \builtin return 1
   _gitstatus_died
   \builtin return 2
 }

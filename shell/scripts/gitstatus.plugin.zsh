@@ -279,7 +279,7 @@ function _gitstatus_read_SFX() {
     0)
       _gitstatus_SFX[$1.buf]+=$bytes
       # No answer is this long: what talks there is not gitstatusd.
-      (( $#_gitstatus_SFX[$1.buf] < 1000000 )) && \builtin return 0
+      (( $#_gitstatus_SFX[$1.buf] < 100000 )) && \builtin return 0
       ;;
     4) \builtin return 1 ;;
   esac
