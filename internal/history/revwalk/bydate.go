@@ -105,7 +105,7 @@ func (d *dateWalk) begin(a, b uint32) error {
 // was walked, up to slopMax. Git stops after 5.
 const (
 	slopMin  = 256
-	slopPart = 16
+	slopPart = 64
 	slopMax  = 4096
 )
 

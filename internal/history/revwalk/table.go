@@ -104,9 +104,9 @@ func (t *table) parentsOf(i uint32) []uint32 {
 }
 
 // headSize is the number of bytes first inflated of a commit: what comes before
-// the end of the committer line where there are two parents and names of some 40
+// the end of the committer line where there are two parents and names of some 30
 // bytes. Merges and long names are rare enough to be read twice.
-const headSize = 320
+const headSize = 288
 
 // load reads time and parents of commit i, from v if that is not nil and has it.
 func (w *Walker) load(v *commitgraph.View, i uint32) error {
