@@ -177,18 +177,23 @@ func NewAt(top string, g Git) (*Env, error) {
 	}
 	path := os.Getenv("PATH")
 	if sys, err := exec.LookPath("git"); err != nil || sys != g.Path {
-		if err := os.Symlink(g.Path, filepath.Join(bin, "git")); err != nil {
+		program := g.Path
+		if g.program != "" {
+			program = g.program
+			e.vars = append(e.vars, "GIT_EXEC_PATH="+g.exec)
+		}
+		if err := os.Symlink(program, filepath.Join(bin, "git")); err != nil {
 			return nil, err
 		}
 		path = bin + string(os.PathListSeparator) + path
 	}
-	e.vars = []string{
-		"PATH=" + path, "HOME=" + e.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+	e.vars = append(e.vars,
+		"PATH="+path, "HOME="+e.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@x", "GIT_AUTHOR_DATE=1700000000 +0000",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@x", "GIT_COMMITTER_DATE=1700000000 +0000",
 		"GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no", "GIT_ADVICE=0",
 		"LC_ALL=C.UTF-8", "TZ=UTC",
-	}
+	)
 	if runtime.GOOS == "windows" {
 		e.vars = append(e.vars, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"))
 	}
