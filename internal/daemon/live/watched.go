@@ -119,8 +119,10 @@ func (s *State) afterwards(k *kept, r *status.Repo, q status.Request) {
 			err := r.Verify(ctx, q)
 			watched, why := r.Watched()
 			until := now.Add(retry)
-			if errors.Is(err, status.ErrDiffers) {
+			if err != nil {
 				s.report(err)
+			}
+			if errors.Is(err, status.ErrDiffers) {
 				r.Watch(nil)
 				watched, why, until = false, err, now.Add(distrust)
 			}

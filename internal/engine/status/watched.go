@@ -135,6 +135,10 @@ func (s *Repo) Verify(ctx context.Context, q Request) error {
 	if s.watching.watch == nil || s.ix == nil || !s.ix.Unchanged() {
 		return nil
 	}
+	// Packs that a repack removed need not be held any longer.
+	if err := s.db.Refresh(); err != nil {
+		return fmt.Errorf("cannot look for packs of '%s': %w", s.r.GitDir, err)
+	}
 	q.Limits.Unstaged, q.Limits.Untracked = -1, -1
 	o := s.scanOptions(q)
 	kept, err := s.scan(ctx, o)
