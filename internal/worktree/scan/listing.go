@@ -122,8 +122,8 @@ func (w *worker) untracked(d int, name []byte, kind dirlist.Kind) bool {
 		if d < 0 {
 			return true
 		}
-		_, ok := w.findFile(d, name)
-		return !ok
+		i, ok := w.findFile(d, name)
+		return !ok || w.ix.IsSparseDir(i)
 	}
 	return false
 }
