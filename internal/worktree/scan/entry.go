@@ -54,7 +54,8 @@ func (w *worker) entry(i int, top level) {
 		w.submodule(i, &st)
 		return
 	case object.ModeTree:
-		if st.IsDir() {
+		// Git looks for the path with a slash at its end, which leads through a link.
+		if st.IsDir() || st.IsSymlink() && top.dir.StatName(&st, w.ix.Name(i)+"/\x00") == nil {
 			w.expand.Store(true)
 		}
 		return
