@@ -28,6 +28,7 @@ type Scenario struct {
 	Features []string
 	Steps    []Step
 	Options  []gittest.Options // one daemon for each
+	Env      []string          // NAME=value for all, with $B for the scenario's directory
 }
 
 // A Step is shell text, run with B set to the scenario's directory, and what is
@@ -146,6 +147,10 @@ func (r *Runner) Run(s *Scenario) (failure *Failure, err error) {
 	env, err := gittest.NewAt(top, r.Git)
 	if err != nil {
 		return nil, err
+	}
+	for _, v := range s.Env {
+		name, value, _ := strings.Cut(v, "=")
+		env.Setenv(name, strings.ReplaceAll(value, "$B", env.Dir))
 	}
 	p := &play{r: r, s: s, env: env, top: top}
 	scratch := filepath.Join(top, "oracle")

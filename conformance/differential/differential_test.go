@@ -60,7 +60,7 @@ func TestDifferentialCoarse(t *testing.T) {
 	}
 	m := maker(t)
 	m.Only = []string{"editors", "restored", "inplace", "ignore", "untracked", "tag", "global", "flags"}
-	playAll(t, m, dir, seedRange(*first, max(*seeds/6, 1)), StartDaemon(gitstatusd))
+	playAll(t, m, dir, seedRange(*first, max(*seeds/5, 1)), StartDaemon(gitstatusd))
 }
 
 func seedRange(from uint64, n int) []uint64 {
@@ -118,7 +118,7 @@ func TestFormat(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		want := &Scenario{Steps: s.Steps, Options: s.Options}
+		want := &Scenario{Steps: s.Steps, Options: s.Options, Env: s.Env}
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("seed %d: %s", seed, diff)
 		}

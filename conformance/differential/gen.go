@@ -22,6 +22,7 @@ func Features() map[string]int {
 		"statsettings": 2, "oddnames": 2, "encoding": 2, "untrackedsetting": 2, "owner": 2, "editors": 2,
 		"restored": 2, "inplace": 2, "moved": 2, "replaced": 2, "gitfile": 2, "global": 2, "damage": 2,
 		"places": 2, "limits": 2, "replace": 2, "shallow": 2, "alternates": 2,
+		"environment": 2,
 	}
 }
 
@@ -103,6 +104,9 @@ func (m *Maker) Make(seed uint64) *Scenario {
 	if g.on["limits"] {
 		s.Options = append(s.Options, g.options())
 	}
+	if g.on["environment"] {
+		s.Env = g.environment()
+	}
 	return s
 }
 
@@ -116,6 +120,24 @@ func (g *gen) options() gittest.Options {
 	flag := func() bool { return g.IntN(3) == 0 }
 	o.RecurseUntracked, o.IgnoreStatusUntracked, o.IgnoreBashUntracked, o.IgnoreBashDirty = flag(), flag(), flag(), flag()
 	return o
+}
+
+// environment returns variables of git's that hold for the whole scenario.
+func (g *gen) environment() []string {
+	return pick(g,
+		[]string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=status.showUntrackedFiles", "GIT_CONFIG_VALUE_0=" + pick(g, "all", "no"),
+			"GIT_CONFIG_KEY_1=core.fileMode", "GIT_CONFIG_VALUE_1=" + pick(g, "false", "true")},
+		[]string{"GIT_CONFIG_PARAMETERS='core.filemode'='false' 'status.showuntrackedfiles=all' 'bash.showuntrackedfiles'"},
+		[]string{"GIT_CEILING_DIRECTORIES=$B/p"},
+		[]string{"GIT_CEILING_DIRECTORIES=$B/p/r:relative::/nowhere"},
+		[]string{"XDG_CONFIG_HOME=$B/xdg"},
+		[]string{"GIT_NO_REPLACE_OBJECTS=1"},
+		[]string{"GIT_INDEX_FILE=$B/index"},
+		[]string{"GIT_CONFIG_GLOBAL=$B/global"},
+		[]string{"GIT_DISCOVERY_ACROSS_FILESYSTEM=1"},
+		[]string{"GIT_SHALLOW_FILE=$B/p/r/.git/shallow2"},
+		[]string{"GIT_DEFAULT_HASH=sha256", "GIT_NAMESPACE=ns"},
+	)
 }
 
 func pick[T any](g *gen, of ...T) T { return of[g.IntN(len(of))] }

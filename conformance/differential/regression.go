@@ -16,6 +16,7 @@ import (
 //
 //	found TEXT      what went wrong
 //	daemon JSON     the options of one daemon
+//	env "NAME=value"
 //	step [own-index] [rules]
 //	run "COMMAND"   in Go's quoting
 //	ask "DIR" [git-dir] [no-index]
@@ -28,6 +29,9 @@ func (s *Scenario) Format(w io.Writer, found string) error {
 			return err
 		}
 		fmt.Fprintf(b, "daemon %s\n", text)
+	}
+	for _, v := range s.Env {
+		fmt.Fprintf(b, "env %q\n", v)
 	}
 	for _, step := range s.Steps {
 		fmt.Fprintf(b, "step%s%s\n", when(step.OwnIndex, " own-index"), when(step.Rules, " rules"))
@@ -81,10 +85,6 @@ func (s *Scenario) parseLine(line string) error {
 		s.Steps = append(s.Steps, Step{OwnIndex: strings.Contains(rest, "own-index"), Rules: strings.Contains(rest, "rules")})
 		return nil
 	}
-	if len(s.Steps) == 0 {
-		return fmt.Errorf("%q before the first step", word)
-	}
-	step := &s.Steps[len(s.Steps)-1]
 	quoted, err := strconv.QuotedPrefix(rest)
 	if err != nil {
 		return fmt.Errorf("%q: %w", rest, err)
@@ -93,6 +93,14 @@ func (s *Scenario) parseLine(line string) error {
 	if err != nil {
 		return err
 	}
+	if word == "env" {
+		s.Env = append(s.Env, text)
+		return nil
+	}
+	if len(s.Steps) == 0 {
+		return fmt.Errorf("%q before the first step", word)
+	}
+	step := &s.Steps[len(s.Steps)-1]
 	switch word {
 	case "run":
 		step.Commands = append(step.Commands, text)

@@ -53,6 +53,10 @@ func Script(s *Scenario, git gittest.Git, f *Failure) string {
 		fmt.Fprintf(&b, "# %s\n", strings.TrimRight(line, "\n"))
 	}
 	b.WriteString(home)
+	for _, v := range s.Env {
+		name, value, _ := strings.Cut(v, "=")
+		fmt.Fprintf(&b, "export %s=%s\n", name, strings.ReplaceAll(quote(value), "$B", `'"$B"'`))
+	}
 	fmt.Fprintf(&b, "coproc D { exec gitstatusd %s; }\n", strings.Join(f.Options.Args(), " "))
 	b.WriteString(Prologue)
 	for i, step := range s.Steps {

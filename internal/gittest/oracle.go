@@ -205,7 +205,7 @@ func (v *view) config(gitDir, commonDir string) (string, error) {
 		if h, ok := strings.CutPrefix(e, "HOME="); ok {
 			home = h
 		}
-		if strings.HasPrefix(e, "XDG_CONFIG_HOME=") || strings.HasPrefix(e, "GIT_CONFIG_COUNT=") || strings.HasPrefix(e, "GIT_CONFIG_PARAMETERS=") {
+		if strings.HasPrefix(e, "XDG_CONFIG_HOME=") || strings.HasPrefix(e, "GIT_CONFIG") && e != "GIT_CONFIG_NOSYSTEM=1" {
 			return v.git("config", "-l", "-z")
 		}
 	}
