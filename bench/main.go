@@ -165,7 +165,7 @@ func (b *bench) machine() report.Machine {
 	m := report.Machine{
 		System: runtime.GOOS + "/" + runtime.GOARCH + " " + firstLine("/proc/sys/kernel/osrelease"),
 		CPU:    "unknown", Cores: runtime.NumCPU(), Go: runtime.Version(),
-		FileSystem: b.says("stat", "-f", "-c", "%T", b.store.Dir),
+		FileSystem: b.says("findmnt", "-n", "-o", "FSTYPE", "-T", b.store.Dir),
 		Git:        b.says(b.git, "version"),
 		Gust:       b.says("git", "rev-parse", "--short", "HEAD"),
 	}
