@@ -4,6 +4,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,9 @@ type Dialer struct {
 	// server.Argument; empty: none is started.
 	Program string
 	Args    []string // further ones for it
+	// Patience is how long a query may wait for its acknowledgement; 0 means
+	// Patience.
+	Patience time.Duration
 
 	pid int // of the server that was started last; 0: none, or its end was seen
 }
@@ -152,7 +156,7 @@ func (d *Dialer) greet(ctx context.Context, place socket.Place) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{c: u, r: bufio.NewReader(u)}
+	c := &Conn{c: u, r: bufio.NewReader(u), patience: cmp.Or(d.Patience, Patience)}
 	defer c.during(ctx)()
 	line, err := c.r.ReadSlice('\n')
 	if err == nil {
@@ -173,8 +177,9 @@ func (d *Dialer) greet(ctx context.Context, place socket.Place) (*Conn, error) {
 type Conn struct {
 	Greeting wire.Greeting
 
-	c *net.UnixConn
-	r *bufio.Reader
+	c        *net.UnixConn
+	r        *bufio.Reader
+	patience time.Duration
 }
 
 // Close ends the connection, and what was asked over it.
@@ -238,14 +243,14 @@ func (c *Conn) Do(ctx context.Context, r wire.Request) (wire.Answer, error) {
 }
 
 // errSilent says that a request was not acknowledged.
-var errSilent = fmt.Errorf("the server did not acknowledge the request in %v", Patience)
+var errSilent = errors.New("the server did not acknowledge the request in time")
 
 // Ask sends a query and calls visit with each answer until visit returns false,
 // which a query that is no subscription should at the complete one. The error is
 // that of a connection without an answer.
 func (c *Conn) Ask(ctx context.Context, r wire.Request, visit func(*wire.Answer) bool) error {
 	defer c.during(ctx)()
-	_ = c.c.SetReadDeadline(time.Now().Add(Patience)) // fails as Send will
+	_ = c.c.SetReadDeadline(time.Now().Add(c.patience)) // fails as Send will
 	if ctx.Err() != nil {
 		return ctx.Err() // its deadline was overwritten, perhaps
 	}

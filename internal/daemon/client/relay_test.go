@@ -274,9 +274,13 @@ func (a *arrangement) puppet(serve func(c net.Conn, request func() string)) {
 func TestRelaySilence(t *testing.T) {
 	a := arrange(t)
 	a.puppet(func(c net.Conn, request func() string) {
-		for request() != "" {
-			<-time.After(2 * Patience)
-			_, _ = c.Write([]byte("=1\x1f1\x1flate\x1e"))
+		for {
+			id, _, ok := strings.Cut(request(), "\x1f")
+			if !ok {
+				return
+			}
+			<-time.After(10 * Patience)
+			_, _ = c.Write([]byte("=" + id + "\x1f1\x1flate\x1e"))
 		}
 	})
 	a.relay.Start()

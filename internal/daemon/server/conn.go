@@ -35,8 +35,9 @@ type conn struct {
 	dead bool       // a write failed
 	out  []byte     // a line on its way
 
-	mu     sync.Mutex // guards active
-	active map[string]context.CancelFunc
+	mu        sync.Mutex // guards what follows
+	active    map[string]context.CancelFunc
+	finishing bool
 }
 
 func newConn(s *Server, u *net.UnixConn) *conn {
@@ -45,8 +46,25 @@ func newConn(s *Server, u *net.UnixConn) *conn {
 	return c
 }
 
+// longAgo is a deadline that ends what waits.
+var longAgo = time.Unix(1, 0)
+
 // finish makes serve return when what is in flight is answered.
-func (c *conn) finish() { _ = c.c.SetReadDeadline(time.Unix(1, 0)) }
+func (c *conn) finish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.finishing = true
+	_ = c.c.SetReadDeadline(longAgo) // fails where it is closed
+}
+
+// resume takes back a read deadline, unless it is there to stay.
+func (c *conn) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.finishing {
+		_ = c.c.SetReadDeadline(time.Time{})
+	}
+}
 
 // serve answers the client until it leaves, the server finishes, or something is
 // wrong with what it says.
@@ -140,6 +158,13 @@ func (c *conn) send(v any) {
 	defer c.wmu.Unlock()
 	c.out = wire.AppendLine(c.out[:0], v)
 	c.write(c.out)
+}
+
+// bytes writes data.
+func (c *conn) bytes(data []byte) {
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	c.write(data)
 }
 
 // write writes data. A client that does not take it within the time for that is

@@ -163,7 +163,7 @@ func (s *service) connect() *client.Conn {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	d := client.Dialer{Env: s.env}
+	d := client.Dialer{Env: s.env, Patience: patience}
 	c, err := d.Connect(ctx)
 	if err != nil {
 		s.t.Fatalf("cannot connect: %v; log:\n%s", err, s.log)

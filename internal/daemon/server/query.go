@@ -38,14 +38,18 @@ func (c *conn) begin(r *wire.Request) {
 		defer c.work.Done()
 		defer func() { <-c.slots }()
 		defer cancel()
-		defer c.unregister(r.ID)
 		p := pending{c: c, id: r.ID, q: q, key: questionKey(&q), deadline: time.Duration(max(r.Deadline, 0)) * time.Millisecond}
+		var line []byte
 		if r.Subscribe {
 			p.subscribe(ctx)
-		} else if line := p.ask(ctx); line != nil {
-			p.line(line)
+		} else {
+			line = p.ask(ctx)
 		}
-		if ctx.Err() != nil && c.ctx.Err() == nil {
+		c.unregister(r.ID) // before the last word: who hears it may use the ID again
+		switch {
+		case line != nil:
+			c.bytes(line)
+		case ctx.Err() != nil && c.ctx.Err() == nil:
 			c.send(wire.Answer{ID: r.ID, Error: "canceled"})
 		}
 	}()
@@ -77,13 +81,6 @@ type pending struct {
 	q        live.Request
 	key      string
 	deadline time.Duration // of the next answer; 0: none
-}
-
-// line writes a line.
-func (p *pending) line(line []byte) {
-	p.c.wmu.Lock()
-	defer p.c.wmu.Unlock()
-	p.c.write(line)
 }
 
 // ask returns the complete answer as a line, nil if ctx has ended. If the
@@ -143,7 +140,7 @@ func (p *pending) subscribe(ctx context.Context) {
 		}
 		p.deadline = 0
 		if !bytes.Equal(line, last) {
-			p.line(line)
+			p.c.bytes(line)
 			last = line
 		}
 		took := time.Since(start)

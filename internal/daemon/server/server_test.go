@@ -228,42 +228,40 @@ func TestEqualRequestsShare(t *testing.T) {
 	}
 }
 
+// TestDisconnectCancels leaves while the engine works, as a client of each kind.
 func TestDisconnectCancels(t *testing.T) {
-	begun, ended := make(chan struct{}, 10), make(chan error, 10)
-	release := make(chan struct{})
+	begun, ended := make(chan struct{}), make(chan error, 1)
 	e := &engine{answer: func(ctx context.Context, q live.Request) (*summary.Summary, error) {
 		begun <- struct{}{}
-		select {
-		case <-ctx.Done():
-		case <-release:
-		}
+		<-ctx.Done()
 		ended <- ctx.Err()
-		return &summary.Summary{WorkDir: "/r"}, ctx.Err()
+		return nil, ctx.Err()
 	}}
 	s := serve(t, e, server.Options{})
-	first := s.connect()
-	send(t, first, query("", "/r"))
-	<-begun
-	// Two wait for the turn after it, one of them leaves.
-	second, third := s.connect(), s.connect()
-	send(t, second, query("", "/r"))
-	send(t, third, query("", "/r"))
-	receive(t, second)
-	receive(t, third)
-	first.Close()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("the work for a client that left ended with %v", err)
+	for _, relay := range []bool{false, true} {
+		u, err := socket.Dial(s.place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := wire.AppendLine(nil, query("", "/r"))
+		if relay {
+			request = append(wire.AppendLine(nil, wire.Request{Op: wire.Relay}), "id\x1f/r\x1e"...)
+		}
+		if _, err := u.Write(request); err != nil {
+			t.Fatal(err)
+		}
+		<-begun
+		u.Close()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("the work for a client that left ended with %v", err)
+			}
+		case <-time.After(patience):
+			t.Fatalf("the work for a client that left goes on (relay: %v)", relay)
+		}
 	}
-	<-begun
-	second.Close()
 	s.ping()
-	close(release)
-	if err := <-ended; err != nil {
-		t.Errorf("the work that another client waits for ended with %v", err)
-	}
-	if a := receive(t, third); a.State == nil {
-		t.Errorf("the client that stayed got %+v", a)
-	}
 }
 
 // TestHalfClosed has nothing more to say, and still hears.

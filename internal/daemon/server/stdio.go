@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"gust/internal/daemon/gitstatusd"
@@ -40,55 +42,78 @@ type Stdio struct {
 const idlePeriod = time.Second
 
 // Serve answers requests in order until the end of In, a failing Out, or the word
-// of Idle or Gone. The error is that of reading or writing, nil at a regular end.
+// of Idle or Gone, which are not heard while a request is answered. The error is
+// that of reading or writing, nil at a regular end.
+//
+// One goroutine reads, answers and writes: handing a request to another one costs
+// more than most answers do.
 func (s *Stdio) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	requests := make(chan []byte)
-	failed := make(chan error, 1)
-	go func() { failed <- s.read(ctx, requests) }()
-	idle := time.NewTimer(idlePeriod)
+	l := loop{s: s, idle: time.NewTimer(idlePeriod)}
 	if s.Idle == nil {
-		idle.Stop()
+		l.idle.Stop()
 	}
-	defer idle.Stop()
-	gone, leaving := s.Gone, false
-	var out []byte
-	for {
+	defer l.idle.Stop()
+	ended := make(chan error, 1)
+	go func() { ended <- l.read(ctx) }() // where somebody else ends, until the end of In
+	for gone := s.Gone; ; {
 		select {
-		case data, ok := <-requests:
-			if !ok {
-				return <-failed
+		case err := <-ended:
+			return err
+		case <-gone:
+			gone = nil
+			l.leaving.Store(true)
+			l.idle.Reset(idlePeriod)
+		case <-l.idle.C:
+			if !l.mu.TryLock() {
+				l.idle.Reset(idlePeriod)
+				continue
 			}
-			if out = s.answer(ctx, data, out[:0]); len(out) > 0 {
-				if _, err := s.Out.Write(out); err != nil {
-					return fmt.Errorf("cannot write response: %w", err)
-				}
-			}
-			if s.Idle != nil || leaving {
-				idle.Reset(idlePeriod)
-			}
-		case <-idle.C:
-			if leaving {
-				return nil
+			if l.leaving.Load() {
+				return nil // no answer begins any more: the lock stays
 			}
 			again, done := s.Idle()
 			if done {
 				return nil
 			}
+			l.mu.Unlock()
 			if again > 0 {
-				idle.Reset(max(again, idlePeriod))
+				l.idle.Reset(max(again, idlePeriod))
 			}
-		case <-gone:
-			gone, leaving = nil, true
-			idle.Reset(idlePeriod)
 		}
 	}
 }
 
-// read cuts the input into requests and sends each, without its separator.
-func (s *Stdio) read(ctx context.Context, requests chan<- []byte) error {
-	defer close(requests)
+// A loop is one run of Serve.
+type loop struct {
+	s       *Stdio
+	idle    *time.Timer // due when no request came for idlePeriod
+	leaving atomic.Bool // Gone was closed
+
+	mu  sync.Mutex // held while a request is answered
+	out []byte
+}
+
+// request answers one.
+func (l *loop) request(ctx context.Context, data []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.s
+	if l.out = s.answer(ctx, data, l.out[:0]); len(l.out) > 0 {
+		if _, err := s.Out.Write(l.out); err != nil {
+			return fmt.Errorf("cannot write response: %w", err)
+		}
+	}
+	if s.Idle != nil || l.leaving.Load() {
+		l.idle.Reset(idlePeriod)
+	}
+	return nil
+}
+
+// read cuts the input into requests, and has each answered.
+func (l *loop) read(ctx context.Context) error {
+	s := l.s
 	var pending []byte
 	buf := make([]byte, 4<<10)
 	skipping := false // inside of a request that is too long
@@ -107,13 +132,11 @@ func (s *Stdio) read(ctx context.Context, requests chan<- []byte) error {
 				break
 			}
 			if !skipping {
-				select {
-				case requests <- pending:
-				case <-ctx.Done():
-					return nil
+				if err := l.request(ctx, pending); err != nil {
+					return err
 				}
 			}
-			pending, skipping, rest = nil, false, after
+			pending, skipping, rest = pending[:0], false, after
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
