@@ -9,6 +9,7 @@
 package differential
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -181,7 +182,22 @@ func (r *Runner) Run(s *Scenario) (failure *Failure, err error) {
 		}
 	}
 	r.Played++
+	if failure == nil && err == nil {
+		failure = p.logged()
+	}
 	return failure, err
+}
+
+// logged looks for what a daemon should never have to log: the race detector's
+// reports, where it is on, and panics that were caught.
+func (p *play) logged() *Failure {
+	for i, d := range p.daemons {
+		if log := d.Log(); strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic") {
+			last := len(p.s.Steps) - 1
+			return &Failure{Step: last, Query: p.s.Steps[last].Queries[0], Options: p.s.Options[i], Broken: errors.New("see the log"), Log: log}
+		}
+	}
+	return nil
 }
 
 func (p *play) step(i int) (*Failure, error) {
