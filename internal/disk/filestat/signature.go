@@ -2,9 +2,7 @@ package filestat
 
 import (
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"syscall"
 	"time"
 )
@@ -78,32 +76,17 @@ func ReadFile(path string, max int64) ([]byte, Signature, error) {
 	if sig.state == signPresent && !sig.stat.IsRegular() {
 		return nil, sig, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, Signature{}, err
-	}
-	defer f.Close()
 	if sig.stat.Size > max {
-		return nil, sig, &fs.PathError{Op: "read", Path: path, Err: errors.New("file too large")}
+		return nil, sig, &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
 	}
-	data := make([]byte, 0, sig.stat.Size+1)
-	for {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			return data, sig, nil
-		}
-		if err != nil {
-			return nil, sig, err
-		}
-		if int64(len(data)) > max {
-			return nil, sig, &fs.PathError{Op: "read", Path: path, Err: errors.New("file too large")}
-		}
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
+	data, err := readAll(path, sig.stat.Size, max)
+	if err != nil && !errors.Is(err, errTooLarge) {
+		sig = Signature{} // nothing is known: look again next time
 	}
+	return data, sig, err
 }
+
+var errTooLarge = errors.New("file too large")
 
 // IsDenied reports whether err says that the user may not look.
 func IsDenied(err error) bool { return errors.Is(err, fs.ErrPermission) }

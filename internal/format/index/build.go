@@ -79,6 +79,9 @@ func (b *builder) add(e *Entry, id, path []byte, off int64) error {
 	b.names.WriteByte(0)
 	b.ix.ids = append(b.ix.ids, id...)
 	b.hashName(d, path[base:], e)
+	if e.Mode == uint32(object.ModeGitlink) {
+		b.ix.Gitlinks = append(b.ix.Gitlinks, uint32(i))
+	}
 	b.count(e)
 	return nil
 }

@@ -153,6 +153,9 @@ func (a *builder) join(b *builder) {
 		e := &a.ix.Entries[mid+i]
 		e.Dir, e.name = uint32(number(int(e.Dir))), e.name+names
 	}
+	for _, i := range b.ix.Gitlinks {
+		a.ix.Gitlinks = append(a.ix.Gitlinks, uint32(mid)+i)
+	}
 	a.ix.Unmerged += b.ix.Unmerged
 	a.ix.SkipWorktree += b.ix.SkipWorktree
 	a.ix.AssumeUnchanged += b.ix.AssumeUnchanged

@@ -67,8 +67,9 @@ type Index struct {
 	// which entries are racily clean; both zero where there is no file.
 	MtimeSec  int64
 	MtimeNsec uint32
-	Sparse    bool // the sdir extension: entries of mode object.ModeTree stand for whole directories
-	Split     bool // read from a split index and its shared base
+	Sparse    bool     // the sdir extension: entries of mode object.ModeTree stand for whole directories
+	Split     bool     // read from a split index and its shared base
+	Gitlinks  []uint32 // the entries that are submodules
 	// Counts over all entries.
 	Unmerged, SkipWorktree, AssumeUnchanged, IntentToAdd int
 

@@ -295,7 +295,7 @@ func TestParseHalves(t *testing.T) {
 			if got == nil {
 				continue // a path too long for the glance
 			}
-			if !reflect.DeepEqual(got.Entries, want.Entries) || got.names != want.names || !bytes.Equal(got.ids, want.ids) || got.Unmerged != want.Unmerged {
+			if !reflect.DeepEqual(got.Entries, want.Entries) || got.names != want.names || !bytes.Equal(got.ids, want.ids) || got.Unmerged != want.Unmerged || !slices.Equal(got.Gitlinks, want.Gitlinks) {
 				t.Fatalf("%s in halves of %d: entries differ", l.name, first)
 			}
 			checkTable(t, got)

@@ -3,10 +3,13 @@ package scan
 import "gust/internal/format/index"
 
 const (
-	// shardsPerThread is how many shards there are for each thread: enough that a
-	// thread which is done early, or whose core is shared, does not keep the others
-	// waiting for more than a few percent of the time.
-	shardsPerThread = 4
+	// halving is into how many shards for each thread the work is cut before the
+	// shards become half as large: big ones first, since each begins by opening the
+	// parents of its first directory, and small ones last, so that no thread waits
+	// long for another.
+	halving = 2
+	// smallest is the part of all work that the smallest shards have.
+	smallest = 64
 	// dirCost is the work of a directory in that of an entry: it is opened, looked at
 	// and closed.
 	dirCost = 3
@@ -21,27 +24,29 @@ func (t *Tree) shards(threads int) []int {
 	return t.bounds
 }
 
-// cut returns bounds at shallow directories near those of equal work: a shard
-// begins by opening the parents of its first directory.
+// cut returns bounds at shallow directories near those of the wanted sizes.
 func cut(ix *index.Index, threads int) []int {
 	dirs := len(ix.Dirs)
-	count := shardsPerThread * threads
-	if threads <= 1 || dirs < 8*count {
+	if threads <= 1 || dirs < smallest {
 		return []int{0, dirs}
 	}
-	per := (len(ix.Entries) + dirCost*dirs) / count
+	total := len(ix.Entries) + dirCost*dirs
+	size, left := total/(2*halving*threads), halving*threads
 	depth := make([]int, dirs)
-	bounds, sum, best := []int{0}, 0, 0
+	bounds, sum, target, best := []int{0}, 0, size, 0
 	for d := range ix.Dirs {
 		if d > 0 {
 			depth[d] = depth[ix.Dirs[d].Parent] + 1
 		}
-		target := len(bounds) * per
-		if sum >= target-per/2 && (best == 0 || depth[d] < depth[best]) {
+		if sum >= target-size/2 && (best == 0 || depth[d] < depth[best]) {
 			best = d
 		}
-		if sum >= target+per/2 {
+		if sum >= target+size/2 && best > 0 {
 			bounds, best = append(bounds, best), 0
+			if left--; left == 0 && size/2 > total/smallest {
+				size, left = size/2, halving*threads
+			}
+			target += size
 		}
 		sum += dirCost + len(ix.Files(d))
 	}

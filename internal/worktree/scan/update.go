@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"gust/internal/disk/filestat"
-	"gust/internal/pure/object"
 	"gust/internal/rules/attr"
 	"gust/internal/rules/ignore"
 )
@@ -430,13 +429,7 @@ func (u *updater) recheck(i int, top level) {
 func (p *pass) settle(update bool) {
 	t := p.tree
 	if !update {
-		t.always = t.always[:0]
-		for i := range p.ix.Entries {
-			if object.Mode(p.ix.Entries[i].Mode) == object.ModeGitlink {
-				t.always = append(t.always, uint32(i))
-			}
-		}
-		t.written = nil
+		t.always, t.written = append(t.always[:0], p.ix.Gitlinks...), nil
 	}
 	for _, i := range p.linked {
 		if !slices.Contains(t.always, i) {
