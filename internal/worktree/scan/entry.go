@@ -63,7 +63,7 @@ func (w *worker) entry(i int, top level) {
 	switch w.o.Stat.match(e, &st, w.emptyBlob(i), w.ix) {
 	case modified:
 		if st.IsDir() && !w.back.IsRepository(string(w.ix.AppendPath(nil, i))) {
-			w.missing(i) // a directory in a file's place: the file is gone
+			w.absent(i) // a directory in a file's place: the file is gone
 			return
 		}
 		w.differs(uint32(i))

@@ -403,8 +403,13 @@ func (w *worker) missing(i int) {
 		!w.back.SubmoduleModified(w.ctx, i, string(w.ix.AppendPath(nil, i)), true) {
 		return
 	}
-	w.deleted.Add(1)
-	w.differs(uint32(i) | goneBit)
+	w.absent(i)
+}
+
+// absent counts entry i as deleted.
+func (p *pass) absent(i int) {
+	p.deleted.Add(1)
+	p.differs(uint32(i) | goneBit)
 }
 
 // differs counts an entry as unstaged; with goneBit it has no file.
