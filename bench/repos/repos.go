@@ -18,7 +18,7 @@ import (
 
 // version is part of a repository's folder name: a change of what the generators
 // write must change it, so that no run measures what an older one left.
-const version = 2
+const version = 3
 
 // A Store is the folder where generated repositories are kept.
 type Store struct {
@@ -159,8 +159,37 @@ func writeSide(w *bufio.Writer, ref string, mark, n int) {
 	fmt.Fprint(w, "reset refs/heads/side\nfrom 0000000000000000000000000000000000000000\n\n")
 }
 
+// word returns word k of a language: one to three syllables.
+func word(k int) string {
+	h := mix("language", k)
+	var w string
+	for range 1 + h%3 {
+		h /= 3
+		w += syllables[h%uint64(len(syllables))]
+		h /= uint64(len(syllables))
+	}
+	return w
+}
+
+// commitMessage returns what somebody wrote about a commit: a subject, and from
+// none to a dozen lines of why, six on average, as in projects that are reviewed.
+func commitMessage(mark int) []byte {
+	message := fmt.Appendf(nil, "Change %d\n", mark)
+	for line := range mix("message", mark) % 13 {
+		if line == 0 {
+			message = append(message, '\n')
+		}
+		for n := uint64(0); n < 12; n++ {
+			h := mix("line", mark) ^ mix("word", int(100*line+n))
+			message = append(append(message, word(int(h%60*(h>>32%60)))...), ' ') // a few words are frequent
+		}
+		message[len(message)-1] = '\n'
+	}
+	return message
+}
+
 func writeCommit(w *bufio.Writer, ref string, mark int, parents string) {
-	message := fmt.Sprintf("change %d\n\nWhy it was made, in a sentence or two, as people do.\n", mark)
+	message := commitMessage(mark)
 	fmt.Fprintf(w, "commit %s\nmark :%d\ncommitter bench <bench@example.com> %d +0000\ndata %d\n%s%s", ref, mark, 1600000000+60*mark, len(message), message, parents)
 	text := fmt.Sprintf("%d\n", mark)
 	fmt.Fprintf(w, "M 100644 inline src/file%d.txt\ndata %d\n%s\n", mark%8, len(text), text)
