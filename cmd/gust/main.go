@@ -9,19 +9,34 @@ import (
 
 	"golang.org/x/term"
 
+	"gust/internal/daemon/client"
 	"gust/internal/daemon/live"
+	"gust/internal/daemon/server"
 	"gust/internal/face/cli"
 )
 
 func main() {
+	if p, ok := server.ProcessArgs(os.Args[1:], os.Environ()); ok {
+		os.Exit(server.Process(context.Background(), p))
+	}
 	os.Exit(cli.Run(context.Background(), &cli.Program{
 		Args: os.Args[1:], Env: os.Environ(), Out: os.Stdout, Err: os.Stderr,
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Dir:      os.Getwd,
 		Exe:      executable,
 		Exists:   exists,
-		Asker:    func() cli.Asker { return live.New(live.Options{Threads: runtime.GOMAXPROCS(0)}) },
+		Asker:    asker,
 	}))
+}
+
+// asker returns what knows the state of repositories: the server, or an engine of
+// this process.
+func asker() cli.Asker {
+	own := func() *live.State { return live.New(live.Options{Threads: runtime.GOMAXPROCS(0)}) }
+	if env := os.Environ(); client.Wanted(env, client.Standard) {
+		return client.NewAsker(client.New(env, true), own)
+	}
+	return own()
 }
 
 // executable returns the path of this program, where what belongs to it is found.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"gust/internal/face/prompt"
 	"gust/internal/pure/summary"
@@ -64,9 +65,17 @@ func (p *Program) prompt(ctx context.Context, args []string) int {
 // query is `gust query`: everything there is to know, for scripts.
 func (p *Program) query(ctx context.Context, args []string) int {
 	var asJSON bool
-	dir, err := parse(args, map[string]*bool{"--json": &asJSON}, nil)
+	var deadline string
+	dir, err := parse(args, map[string]*bool{"--json": &asJSON}, map[string]*string{"--deadline": &deadline})
 	if err != nil {
 		return p.fail(exitUsage, "query: %v", err)
+	}
+	if deadline != "" {
+		limit, err := time.ParseDuration(deadline)
+		if err != nil || limit <= 0 || !asJSON {
+			return p.fail(exitUsage, "query: --deadline takes a time like 20ms, and goes with --json")
+		}
+		return p.queryBy(ctx, dir, limit)
 	}
 	s, err := p.ask(ctx, dir, prompt.NewStyle(p.lookup))
 	if asJSON {

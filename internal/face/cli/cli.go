@@ -87,10 +87,15 @@ func (p *Program) ask(ctx context.Context, dir string, st *prompt.Style) (*summa
 	if err != nil {
 		return nil, err
 	}
-	return p.Asker().Query(ctx, live.Request{Dir: dir, Env: p.Env, Limits: live.Limits{
+	return p.Asker().Query(ctx, p.question(dir, st))
+}
+
+// question returns the request for what st shows of dir.
+func (p *Program) question(dir string, st *prompt.Style) live.Request {
+	return live.Request{Dir: dir, Env: p.Env, Limits: live.Limits{
 		Staged: -1, Unstaged: -1, Conflicted: -1, Untracked: -1,
 		DirtyMaxIndexSize: st.DirtyMaxIndexSize(), SummaryLen: summaryLen,
-	}})
+	}}
 }
 
 // summaryLen is gitstatusd's default for the bytes of a commit summary.

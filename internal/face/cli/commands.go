@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -38,7 +39,12 @@ func runCommands(ctx context.Context, p *Program) int {
 	root.SetArgs(p.Args)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	if err := root.ExecuteContext(ctx); err != nil {
+	err := root.ExecuteContext(ctx)
+	var f failure
+	switch {
+	case errors.As(err, &f):
+		return p.failed(f)
+	case err != nil:
 		fmt.Fprintf(p.Err, "gust: %v\nTry 'gust --help'.\n", err)
 		return exitUsage
 	}
@@ -52,7 +58,7 @@ func (p *Program) commands() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(p.initCommand(), promptCommand(), queryCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), promptCommand(), queryCommand(), p.watchCommand(), p.serverCommand(), p.versionCommand())
 	return root
 }
 
@@ -135,6 +141,7 @@ nothing outside a repository. Exits with 1 if something is wrong with the reposi
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
 	c.Flags().Bool("json", false, "one line of JSON")
+	c.Flags().Duration("deadline", 0, "say after so long what is known until then; with --json")
 	return c
 }
 
