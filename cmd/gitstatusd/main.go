@@ -12,10 +12,6 @@ import (
 	"gust/internal/daemon/server"
 )
 
-// useServer decides whether requests go to the server where GUST_SERVER and
-// --no-server say nothing.
-const useServer = false
-
 func main() {
 	if p, ok := server.ProcessArgs(os.Args[1:], os.Environ()); ok {
 		os.Exit(server.Process(context.Background(), p))
@@ -44,7 +40,7 @@ func serve(o *gitstatusd.Options) int {
 	log := server.NewLog(os.Stderr, o.Level)
 	local := &server.Local{O: o, Env: env, Log: log}
 	respond := local.Respond
-	if !o.NoServer && client.Wanted(env, useServer) {
+	if !o.NoServer && client.Wanted(env, client.Standard) {
 		relay := &client.Relay{Dialer: client.New(env, true), Local: local, Log: log}
 		relay.Start()
 		defer relay.Close()

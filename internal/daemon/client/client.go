@@ -364,6 +364,10 @@ func (a *Asker) Close() {
 	}
 }
 
+// Standard decides whether answers come from the server where GUST_SERVER says
+// nothing.
+const Standard = false
+
 // Wanted reports whether a process with the environment env uses the server:
 // GUST_SERVER says so, else standard.
 func Wanted(env []string, standard bool) bool {
