@@ -119,7 +119,7 @@ func (v *view) tracking(t *Truth, facts string, conf config, refs map[string]str
 			}
 		}
 	} else if remote != "" {
-		out := v.remembered(facts+b, "rev-parse", "--symbolic-full-name", "refs/heads/"+b+"@{upstream}")
+		out := v.remembered(facts+b, "rev-parse", "--symbolic-full-name", b+"@{upstream}")
 		upstream = strings.TrimSuffix(out, "\n")
 		if upstream == "" && merge != "" {
 			upstream = "gone"

@@ -92,6 +92,23 @@ func TestStashes(t *testing.T) {
 	}
 }
 
+// TestUnbornUpstream has an upstream, and no commit.
+func TestUnbornUpstream(t *testing.T) {
+	for _, g := range All(t) {
+		e := New(t, g)
+		e.Script(t, `git init -q r; cd r; git commit -q --allow-empty -m one; git remote add o u; git update-ref refs/remotes/o/x HEAD; git symbolic-ref HEAD refs/heads/new/b
+			git config branch.new/b.remote o; git config branch.new/b.merge refs/heads/x`)
+		truth := ask(t, e, Unlimited())
+		if truth.Branch != "new/b" || truth.UpstreamBranch != "x" || truth.RemoteName != "o" || truth.RemoteURL != "u" {
+			t.Errorf("%s: %+v", g, truth)
+		}
+		e.Run(t, "r", "update-ref", "-d", "refs/remotes/o/x")
+		if truth := ask(t, e, Unlimited()); truth.UpstreamBranch != "" || truth.RemoteName != "o" {
+			t.Errorf("%s: with the ref gone: %+v", g, truth)
+		}
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	e := New(t, Newest(t))
 	e.Script(t, `git init -q r; cd r; git commit -q --allow-empty -m one; mkdir d; git worktree add -q ../w; git init -q --bare ../bare; ln -s r/d ../link; echo x >file`)
