@@ -15,9 +15,10 @@ import (
 func TestLeaveNothing(t *testing.T) {
 	ends := map[string]func(s *session){
 		"exit":   func(s *session) { s.exit() },
-		"eof":    func(s *session) { s.send("\x04"); s.ended() },
+		"eof":    func(s *session) { s.settle(); s.send("\x04"); s.ended() },
 		"killed": func(s *session) { s.cmd.Process.Kill(); s.ended() },
 		"hangup": func(s *session) {
+			s.settle() // a signal that comes just before bash reads, it may sleep over
 			exec.Command("kill", "-HUP", strconv.Itoa(s.cmd.Process.Pid)).Run()
 			s.ended()
 		},

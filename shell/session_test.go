@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -210,7 +211,10 @@ func (s *session) killDaemon() {
 	if out, err := exec.Command("kill", append([]string{"-9"}, pids...)...).CombinedOutput(); err != nil {
 		s.t.Fatalf("cannot kill %v: %v %s", pids, err, out)
 	}
-	s.gone()
+	// A prompt may have started another one at once.
+	s.await("the death of the daemon", func() bool {
+		return !slices.ContainsFunc(running(s.t, s.daemon), func(pid string) bool { return slices.Contains(pids, pid) })
+	})
 }
 
 // exit ends the shell as a user does.

@@ -33,8 +33,9 @@
 _gitstatus_prompt_keys=() _gitstatus_prompt_home=() _gitstatus_prompt_fast=()
 _gitstatus_prompt_last=() _gitstatus_prompt_next=0
 
-# The question that was not waited for: its id ('' for none) and what it is about.
-_gitstatus_prompt_id='' _gitstatus_prompt_key=''
+# The question that was not waited for: its id ('' for none), that of the part that
+# comes sooner, and what they are about.
+_gitstatus_prompt_id='' _gitstatus_prompt_soon='' _gitstatus_prompt_key=''
 
 # What GITSTATUS_PROMPT was made of: 0 a whole answer, 1 stale counts, 2 stale.
 _gitstatus_prompt_stale=0
@@ -298,11 +299,24 @@ _gitstatus_prompt_await() {
   _gitstatus_await "$left" "$1"
 }
 
+# Takes the answers that are out, for the slot $1. Returns 0 with the whole one in
+# reply, 1 when the time is up, 2 when there is no use in waiting.
+_gitstatus_prompt_collect() {
+  if [[ -n $_gitstatus_prompt_soon ]]; then
+    _gitstatus_prompt_await "$_gitstatus_prompt_soon" || \builtin return
+    _gitstatus_prompt_soon=''
+    _gitstatus_prompt_early || \builtin return 2
+  fi
+  _gitstatus_prompt_await "$_gitstatus_prompt_id" || \builtin return
+  _gitstatus_prompt_id=''
+  _gitstatus_prompt_save "$1"
+}
+
 # Asks about the present directory and waits for limit: VCS_STATUS_* and
 # _gitstatus_prompt_stale say what is known then. Where the whole answer is not
 # known to come fast, what does not need the files is asked first.
 _gitstatus_prompt_update() {
-  \builtin local REPLY early='' key="${GIT_DIR:-$PWD}" limit=200000 end=0 slot known reply status
+  \builtin local REPLY key="${GIT_DIR:-$PWD}" limit=200000 end=0 slot known reply status
   if [[ ${GUST_TIMEOUT-} =~ ^[0-9]+(\.[0-9]*)?$|^\.[0-9]+$ ]]; then
     _gitstatus_micros "$GUST_TIMEOUT"
     limit=$REPLY
@@ -324,42 +338,32 @@ _gitstatus_prompt_update() {
   _gitstatus_prompt_slot "$key"
   if [[ -n $_gitstatus_prompt_id && $_gitstatus_prompt_key == "$key" ]]; then
     # Still busy with the last question about this place: no second one beside it.
-    _gitstatus_prompt_await "$_gitstatus_prompt_id" && status=0 || status=$?
+    _gitstatus_prompt_collect "$slot" && status=0 || status=$?
     case $status in
-    0) _gitstatus_prompt_save "$slot" ;;
+    0) _gitstatus_unset ;;
     1)
-      _gitstatus_prompt_restore "$slot"
+      [[ -n ${VCS_STATUS_RESULT-} ]] || _gitstatus_prompt_restore "$slot"
       \builtin return
       ;;
     *) \builtin return 1 ;;
     esac
   fi
-  _gitstatus_prompt_key=$key _gitstatus_prompt_id=''
+  _gitstatus_prompt_key=$key _gitstatus_prompt_id='' _gitstatus_prompt_soon=''
   if [[ -z ${_gitstatus_prompt_fast[slot]} ]]; then
     _gitstatus_ask "$PWD" 1 || \builtin return
-    early=$REPLY
+    _gitstatus_prompt_soon=$REPLY
   fi
   _gitstatus_ask "$PWD" 0 || \builtin return
   _gitstatus_prompt_id=$REPLY
-  if [[ -n $early ]]; then
-    _gitstatus_prompt_await "$early" && status=0 || status=$?
-    case $status in
-    0) _gitstatus_prompt_early || \builtin return ;;
-    1) ;;
-    *) \builtin return 1 ;;
-    esac
-  fi
-  _gitstatus_prompt_await "$_gitstatus_prompt_id" && status=0 || status=$?
+  _gitstatus_prompt_collect "$slot" && status=0 || status=$?
   case $status in
   0)
-    _gitstatus_prompt_id='' _gitstatus_prompt_stale=0 _gitstatus_prompt_fast[slot]=1
-    _gitstatus_prompt_save "$slot"
-    _gitstatus_set sync || \builtin return
+    _gitstatus_prompt_stale=0 _gitstatus_prompt_fast[slot]=1
+    _gitstatus_set sync
     ;;
   1)
     _gitstatus_prompt_fast[slot]=''
-    [[ -z ${VCS_STATUS_RESULT-} ]] || \builtin return 0
-    _gitstatus_prompt_restore "$slot"
+    [[ -n ${VCS_STATUS_RESULT-} ]] || _gitstatus_prompt_restore "$slot"
     ;;
   *) \builtin return 1 ;;
   esac
