@@ -26,9 +26,8 @@ import (
 // measurement.
 const patience = 60 * time.Second
 
-// gitstatusd is the path of the program under test. Its build is told by the time
-// of its file.
-var gitstatusd string
+// The programs under test. Their builds are told by the times of their files.
+var program, gust string // gitstatusd, and gust
 
 func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
 
@@ -39,14 +38,16 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	gitstatusd = filepath.Join(dir, "gitstatusd")
-	args := []string{"build", "-buildvcs=false", "-o", gitstatusd}
-	if os.Getenv("GUST_TEST_RACE") != "" {
-		args = append(args, "-race")
-	}
-	if out, err := exec.Command("go", append(args, "gust/cmd/gitstatusd")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "cannot build gitstatusd: %v\n%s", err, out)
-		return 1
+	program, gust = filepath.Join(dir, "gitstatusd"), filepath.Join(dir, "gust")
+	for path, pkg := range map[string]string{program: "gust/cmd/gitstatusd", gust: "gust/cmd/gust"} {
+		args := []string{"build", "-buildvcs=false", "-o", path}
+		if os.Getenv("GUST_TEST_RACE") != "" {
+			args = append(args, "-race")
+		}
+		if out, err := exec.Command("go", append(args, pkg)...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "cannot build %s: %v\n%s", pkg, err, out)
+			return 1
+		}
 	}
 	return m.Run()
 }
@@ -174,7 +175,7 @@ func TestStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	first := exec.Command(gitstatusd)
+	first := exec.Command(program)
 	first.Dir, first.Env, first.ExtraFiles = h.Dir, h.Environ(), []*os.File{w}
 	in, err := first.StdinPipe()
 	if err != nil {
@@ -214,7 +215,7 @@ func TestStart(t *testing.T) {
 		t.Error("the server holds a pipe of the shell")
 	}
 	h.natureOf(st.PID)
-	second := daemon.For(t, gitstatusd, h.Env)
+	second := daemon.For(t, program, h.Env)
 	if got := h.connected(second); got.PID != st.PID {
 		t.Errorf("the second relay has server %d, the first had %d", got.PID, st.PID)
 	}
@@ -268,7 +269,7 @@ func TestOneServer(t *testing.T) {
 	const n = 16
 	var relays []*daemon.Daemon
 	for range n {
-		relays = append(relays, daemon.For(t, gitstatusd, h.Env))
+		relays = append(relays, daemon.For(t, program, h.Env))
 	}
 	for _, d := range relays {
 		h.right(d, "r", 0)
@@ -288,9 +289,9 @@ func TestOneServer(t *testing.T) {
 // TestNoServer asks for none, in each way.
 func TestNoServer(t *testing.T) {
 	h := settle(t)
-	h.right(daemon.For(t, gitstatusd, h.Env, "--no-server"), "r", 0)
+	h.right(daemon.For(t, program, h.Env, "--no-server"), "r", 0)
 	h.Setenv("GUST_SERVER", "0")
-	h.right(daemon.For(t, gitstatusd, h.Env), "r", 0)
+	h.right(daemon.For(t, program, h.Env), "r", 0)
 	if entries, err := os.ReadDir(h.runtime); err != nil || len(entries) > 0 {
 		t.Errorf("a server was looked for: %v, %v", entries, err)
 	}
@@ -299,7 +300,7 @@ func TestNoServer(t *testing.T) {
 // build returns a copy of the program that is a build of the given age.
 func (h *home) build(name string, age time.Duration) string {
 	h.t.Helper()
-	data, err := os.ReadFile(gitstatusd)
+	data, err := os.ReadFile(program)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -372,7 +373,7 @@ func TestForeignDirectory(t *testing.T) {
 
 func (h *home) refused(problem string) {
 	h.t.Helper()
-	d := daemon.For(h.t, gitstatusd, h.Env)
+	d := daemon.For(h.t, program, h.Env)
 	for range 3 {
 		h.right(d, "r", 0)
 	}
@@ -390,7 +391,7 @@ func TestForeignClient(t *testing.T) {
 		t.Skip("only root can be another user too")
 	}
 	h := settle(t)
-	d := daemon.For(t, gitstatusd, h.Env)
+	d := daemon.For(t, program, h.Env)
 	st := h.connected(d)
 	for path, mode := range map[string]os.FileMode{h.runtime: 0o755, filepath.Dir(st.Socket): 0o755, st.Socket: 0o777} {
 		if err := os.Chmod(path, mode); err != nil {
@@ -430,7 +431,7 @@ func TestEnds(t *testing.T) {
 		},
 		"without-socket": func(h *home, cmd *exec.Cmd) {
 			until(h.t, "the server is there", func() bool { return h.status() != nil })
-			d, err := daemon.Start(gitstatusd, h.Environ())
+			d, err := daemon.Start(program, h.Environ())
 			if err != nil {
 				h.t.Fatal(err)
 			}
@@ -448,7 +449,7 @@ func TestEnds(t *testing.T) {
 			if name == "idle" {
 				args = append(args, "--idle-exit=10ms")
 			}
-			cmd := exec.Command(gitstatusd, args...)
+			cmd := exec.Command(program, args...)
 			cmd.Env = h.Environ()
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -510,7 +511,7 @@ func TestKill(t *testing.T) {
 	if n := strings.Count(h.log(), "serving "); n < 3 {
 		t.Errorf("%d servers began; this tested nothing", n)
 	}
-	d := daemon.For(t, gitstatusd, h.Env)
+	d := daemon.For(t, program, h.Env)
 	h.connected(d)
 }
 
@@ -533,7 +534,7 @@ func (h *home) shell(name string, rounds, seed int) {
 		}
 		if d == nil {
 			var err error
-			if d, err = daemon.Start(gitstatusd, h.Environ(), "-d", "-1"); err != nil {
+			if d, err = daemon.Start(program, h.Environ(), "-d", "-1"); err != nil {
 				h.t.Error(err)
 				return
 			}
