@@ -12,7 +12,10 @@ func settingOps() []op {
 			`git config --global "includeIf.onbranch:side.path" "$B/inc3"; printf '[status]\n\tshowUntrackedFiles = no\n' >"$B/inc3"`,
 			`git config --global "includeIf.hasconfig:remote.*.url:https://example.com/**.path" "$B/inc4"; printf '[remote]\n\tpushDefault = origin\n' >"$B/inc4"`,
 			"git config core.repositoryFormatVersion 1; git config extensions.worktreeConfig true; git config --worktree core.fileMode false",
-			"git config core.repositoryFormatVersion 1; git config extensions.noop true", "git config core.repositoryFormatVersion 0; git config extensions.unheardOf true"),
+			"git config core.repositoryFormatVersion 1; git config extensions.noop true",
+			"git config extensions.preciousObjects true", "git config core.repositoryFormatVersion 1; git config extensions.partialClone origin", "git config core.repositoryFormatVersion 1; git config extensions.noop-v1 1",
+			"git config extensions.objectFormat sha256", "git config core.repositoryFormatVersion 1; git config extensions.unheard 1", "git config core.bare maybe", "git config core.fileMode 2", "git config core.fileMode ''",
+			`printf '[core] fileMode = fal\\\nse\n' >>.git/config`, `printf '[Core]\n\tFILEMODE\n' >>.git/config`, `printf '\tfileMode = "false" ; note\n' >>.git/config`, `printf '\357\273\277[core]\n\tfileMode = false\n' >"$B/p/inc"`, "git config core.repositoryFormatVersion 0; git config extensions.unheardOf true"),
 		// Where these make git overlook a change, it is on the word of its own index.
 		{"statsettings", 4, func(g *gen) []string {
 			g.ownIndex = true

@@ -55,7 +55,7 @@ func nestedOps() []op {
 				fmt.Sprintf("mkdir -p %[1]s/deep; git init -q %[1]s/deep; git -C %[1]s/deep commit -q --allow-empty -m n", quote(n)))}
 		}},
 		oneOf("worktree", 4, "git worktree add -q ../w1 -b wb1", "git worktree add -q --detach ../w1", "git worktree remove -f ../w1", "rm -rf ../w1", "git worktree prune", "git worktree move ../w1 ../w9; git worktree move ../w9 ../w1",
-			"git worktree lock ../w1", "git -C ../w1 commit -q --allow-empty -m w", "git config extensions.worktreeConfig true; git -C ../w1 config --worktree status.showUntrackedFiles all"),
+			"git worktree lock ../w1", "git config worktree.useRelativePaths true; git worktree repair ../w1", "git -C ../w1 commit -q --allow-empty -m w", "git config extensions.worktreeConfig true; git -C ../w1 config --worktree status.showUntrackedFiles all"),
 		{"worktree", 4, func(g *gen) []string {
 			if !g.on["worktree"] {
 				return nil
