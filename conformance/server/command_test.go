@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -151,7 +150,7 @@ func TestWatch(t *testing.T) {
 				if st == nil {
 					t.Fatal("no server is there")
 				}
-				if err := syscall.Kill(st.PID, syscall.SIGKILL); err != nil {
+				if err := signal(st.PID, os.Kill); err != nil {
 					t.Fatal(err)
 				}
 			}

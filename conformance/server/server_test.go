@@ -17,6 +17,7 @@ import (
 
 	"gust/conformance/daemon"
 	"gust/internal/daemon/client"
+	"gust/internal/daemon/process"
 	"gust/internal/daemon/server"
 	"gust/internal/daemon/wire"
 	"gust/internal/gittest"
@@ -117,17 +118,27 @@ func (h *home) stop() {
 	if st == nil {
 		return
 	}
-	if err := syscall.Kill(st.PID, syscall.SIGTERM); err != nil {
+	if err := signal(st.PID, syscall.SIGTERM); err != nil {
 		h.t.Errorf("cannot end the server: %v", err)
 	}
 	until(h.t, "the server has ended", func() bool { return gone(st.PID) })
+}
+
+// signal sends a signal to a process.
+func signal(pid int, s os.Signal) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.Release() }()
+	return p.Signal(s)
 }
 
 // gone reports whether a process has ended. One that nobody waited for has.
 func gone(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return syscall.Kill(pid, 0) != nil
+		return !process.Alive(pid)
 	}
 	_, rest, _ := strings.Cut(string(data), ") ")
 	return strings.HasPrefix(rest, "Z")
@@ -398,13 +409,14 @@ func TestForeignClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	u := exec.Command("sh", "-c", `exec python3 -c 'import socket,sys
-s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); sys.stdout.write(repr(s.recv(100)))' "$0"`, st.Socket)
-	if _, err := exec.LookPath("python3"); err != nil {
+	python, err := exec.LookPath("python3")
+	if err != nil {
 		t.Skip("no python3 to be the other user with")
 	}
+	u := exec.Command(python, "-c", `import os, socket, sys
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); sys.stdout.write(repr(s.recv(100)))`, st.Socket)
 	u.Dir = "/"
-	u.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := u.CombinedOutput()
 	if err != nil || strings.Contains(string(out), "gust") {
 		t.Errorf("the other user reads %s, %v; want nothing", out, err)
@@ -493,7 +505,7 @@ func TestKill(t *testing.T) {
 			}
 			if data, err := os.ReadFile(filepath.Join(h.runtime, "gust", "server.lock")); err == nil {
 				if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil && pid > 1 {
-					_ = syscall.Kill(pid, syscall.SIGKILL) // perhaps it has ended by itself
+					_ = signal(pid, os.Kill) // perhaps it has ended by itself
 				}
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"gust/internal/daemon/gitstatusd"
 	"gust/internal/daemon/server"
+	"gust/internal/daemon/socket"
 	"gust/internal/daemon/wire"
 )
 
@@ -142,12 +143,15 @@ func (r *Relay) connected(deadline time.Time) bool {
 // failed notes that the server cannot be used.
 func (r *Relay) failed(err error) {
 	r.pause = min(max(2*r.pause, cmp.Or(r.shortest, firstPause)), lastPause)
-	r.notBefore = time.Now().Add(r.pause)
 	level := gitstatusd.Debug
-	if r.failures == 0 {
+	switch {
+	case errors.Is(err, socket.ErrUnsupported):
+		r.pause = lastPause // nothing will change
+	case r.failures == 0:
 		level = gitstatusd.Warn // once, or each prompt would bring a line
 	}
 	r.failures++
+	r.notBefore = time.Now().Add(r.pause)
 	r.Log.Printf(level, "answering without a server: %v", err)
 }
 
