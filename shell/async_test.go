@@ -49,6 +49,30 @@ func TestProcessResults(t *testing.T) {
 	f.open(t)
 	s.is("gitstatus_process_results -t 20 MY; print $?", "0")
 	s.is("cat called", "called ok-async")
+	// A callback that asks again does not prolong the wait.
+	s.must("command rm " + f.dir + "/open called; cb() { print called >>called; gitstatus_query -t 0 -c cb -d /two MY }")
+	s.must("gitstatus_query -t 0 -c cb -d /one MY")
+	f.open(t)
+	s.await("the callback", func() bool { return read(t, e.Path("called")) != "" })
+	s.must("cb() { }; gitstatus_process_results MY")
+}
+
+// TestPidIsSet checks what themes look at to see whether there is a daemon.
+func TestPidIsSet(t *testing.T) {
+	f := newFake(t)
+	s := start(t, "zsh", newEnv(t), f.env("ok")...)
+	s.must("source " + s.plugin() + " _p9k_")
+	s.is("print $+GITSTATUS_DAEMON_PID_MY", "0")
+	s.is("gitstatus_start_p9k_ -a MY; print $+GITSTATUS_DAEMON_PID_MY", "1")
+	pid := strings.TrimSpace(s.run("gitstatus_query_p9k_ MY; print $GITSTATUS_DAEMON_PID_MY"))
+	if pids := running(t, f.path); len(pids) != 1 || pids[0] != pid {
+		t.Errorf("the variable says %s, running are %q", pid, pids)
+	}
+	s.killDaemon()
+	s.is("gitstatus_query_p9k_ MY; print $? $+GITSTATUS_DAEMON_PID_MY", "1 1")
+	s.is("gitstatus_query_p9k_ MY; print $? $+GITSTATUS_DAEMON_PID_MY", "0 1")
+	s.is("gitstatus_stop_p9k_ MY; print $+GITSTATUS_DAEMON_PID_MY", "0")
+	s.is("GITSTATUS_DAEMON=/nowhere gitstatus_start_p9k_ MY 2>/dev/null; print $+GITSTATUS_DAEMON_PID_MY", "0")
 }
 
 // TestCallbackOfDeadDaemon kills the daemon while an answer is waited for.
@@ -108,4 +132,38 @@ func TestCallbackMayDoAnything(t *testing.T) {
 	f.open(t)
 	s.await("the callback", func() bool { return read(t, e.Path("called")) == "/two\n" })
 	s.is("gitstatus_query -d /three MY; print $VCS_STATUS_WORKDIR", "/three")
+}
+
+// TestChain asks from callbacks, again and again, as themes do that first want the
+// branch and then the rest: no answer may be waited for in vain.
+func TestChain(t *testing.T) {
+	for _, daemon := range []string{"real", "fake"} {
+		t.Run(daemon, func(t *testing.T) {
+			t.Parallel()
+			e, f := newEnv(t), newFake(t)
+			e.Script(t, "git init -q r; cd r; echo u >u")
+			vars := f.env("ok")
+			if daemon == "real" {
+				vars = []string{"GITSTATUS_DAEMON=" + realDaemon(t)}
+			}
+			s := start(t, "zsh", e, vars...)
+			s.source()
+			s.must("gitstatus_start MY; typeset -gi n=0; typeset -g got=")
+			s.must(`cb() {
+  [[ -n $1 ]] && got=$1
+  (( ++n < 200 )) || { print $got $VCS_STATUS_NUM_UNTRACKED >done; return }
+  local -a p=()
+  (( n % 3 )) || p=(-p)
+  gitstatus_query $p -d r -t 0 -c 'cb async' MY || { print failed >done; return }
+  [[ $VCS_STATUS_RESULT == tout ]] || cb
+}`)
+			for i := range 3 {
+				s.must("n=0; command rm -f done; cb; gitstatus_process_results -t 0.001 MY")
+				s.await("the end of the chain", func() bool { return strings.HasSuffix(read(t, e.Path("done")), "\n") })
+				if got := read(t, e.Path("done")); !strings.HasPrefix(got, "async ") {
+					t.Errorf("round %d ended with %q", i, got)
+				}
+			}
+		})
+	}
 }

@@ -206,6 +206,8 @@ function _gitstatus_launch_SFX() {
   else
     resp=$fd
   fi
+  # Themes look whether this is set; the child confirms the number.
+  \builtin typeset -gi GITSTATUS_DAEMON_PID_$1=${sysparams[procsubstpid]-0}
   _gitstatus_SFX[$1.owner]=$me
   _gitstatus_SFX[$1.fds]="$req $lock $hold"
   _gitstatus_SFX[$1.req]=$req
@@ -299,7 +301,7 @@ function _gitstatus_next_SFX() {
     if [[ $reply[1] == '}gust' ]]; then
       _gitstatus_SFX[$1.gust]=$(( ${reply[2]-} == 1 ))
       [[ ${reply[3]-} == <2-> ]] && _gitstatus_SFX[$1.pid]=$reply[3]
-      \builtin typeset -gi GITSTATUS_DAEMON_PID_${1}_SFX=${_gitstatus_SFX[$1.pid]-0}
+      \builtin typeset -gi GITSTATUS_DAEMON_PID_$1=${_gitstatus_SFX[$1.pid]-0}
       \builtin continue
     fi
     _gitstatus_SFX[$1.owed]=$(( _gitstatus_SFX[$1.owed] - 1 ))
@@ -539,7 +541,7 @@ function gitstatus_stop_SFX() {
     pid=${_gitstatus_SFX[$1.pid]-}
   fi
   _gitstatus_close_SFX $1
-  \builtin unset GITSTATUS_DAEMON_PID_${1}_SFX
+  \builtin unset GITSTATUS_DAEMON_PID_$1
   [[ -n $pid ]] && \builtin kill -- $pid 2>/dev/null
   \builtin return 0
 }
@@ -590,17 +592,16 @@ function gitstatus_query_SFX() {
 }
 
 function gitstatus_process_results_SFX() {
-  # Callbacks run with the user's options, hence outside the function that waits.
-  \builtin local _gitstatus_cb= _gitstatus_end=
-  while _gitstatus_take_SFX "$@"; do
-    \builtin eval "$_gitstatus_cb"
-  done
-  [[ -n $_gitstatus_end ]]
+  # The callback runs with the user's options, hence outside of the function that
+  # waits.
+  \builtin local _gitstatus_cb=
+  _gitstatus_take_SFX "$@" || \builtin return
+  [[ -z $_gitstatus_cb ]] || \builtin eval "$_gitstatus_cb"
+  \builtin return 0
 }
 
-# One step of gitstatus_process_results: the callback to run goes to
-# _gitstatus_cb. Fails when there is no more; _gitstatus_end is then set if that
-# is no error.
+# Waits for an answer with a callback, which goes to _gitstatus_cb; that stays empty
+# where there is nothing to wait for, or none came in time.
 function _gitstatus_take_SFX() {
   \builtin emulate -L zsh
   \builtin setopt extended_glob no_err_exit no_err_return no_xtrace
@@ -617,20 +618,16 @@ function _gitstatus_take_SFX() {
   done
   \builtin shift $(( OPTIND - 1 ))
   [[ $# == 1 ]] && _gitstatus_owned_SFX $1 && (( ! _gitstatus_SFX[$1.dead] )) || \builtin return
-  while [[ -n ${_gitstatus_SFX[$1.ids]-} ]]; do
-    _gitstatus_await_SFX $1 $timeout
-    case $? in
-      1)
-        \builtin typeset -g VCS_STATUS_RESULT=tout
-        \builtin break
-        ;;
-      2) \builtin return 1 ;;
-    esac
-    _gitstatus_cb=$REPLY
-    _gitstatus_set_SFX $1 async && \builtin return 0
-  done
-  _gitstatus_end=1
-  \builtin return 1
+  [[ -n ${_gitstatus_SFX[$1.ids]-} ]] || \builtin return 0
+  _gitstatus_await_SFX $1 $timeout
+  case $? in
+    0)
+      _gitstatus_cb=$REPLY
+      _gitstatus_set_SFX $1 async
+      ;;
+    1) \builtin typeset -g VCS_STATUS_RESULT=tout ;;
+    *) \builtin return 1 ;;
+  esac
 }
 
 # The line editor calls this when the descriptor $1 has something to read.
