@@ -39,10 +39,10 @@ func (g *gen) refsInPlace() []string {
 		return nil
 	}
 	return []string{pick(g,
-		`put .git/HEAD 'ref: refs/heads/side\n'`,
-		`put .git/HEAD 'ref: refs/heads/main\n'`,
+		`head 'ref: refs/heads/side\n'`,
+		`head 'ref: refs/heads/main\n'`,
 		`c=$(git rev-parse -q --verify HEAD~1) && put .git/refs/heads/main "$c\n"`,
-		`c=$(git rev-parse -q --verify HEAD~1) && put .git/HEAD "$c\n"`,
+		`c=$(git rev-parse -q --verify HEAD~1) && head "$c\n"`,
 		`c=$(git rev-parse -q --verify side~1) && put .git/refs/heads/side "$c\n"`,
 		`git tag -f v1; c=$(git rev-parse -q --verify HEAD~1) && put .git/refs/tags/v1 "$c\n"`,
 		`git tag -f v1; git pack-refs --all; sed 's,refs/tags/v1$,refs/tags/v9,' .git/packed-refs >"$B/.new"; cat "$B/.new" >.git/packed-refs`,
@@ -51,10 +51,10 @@ func (g *gen) refsInPlace() []string {
 		`git pack-refs --all; sed -i '/^#/d; /^\^/d' .git/packed-refs`,
 		`git pack-refs --all; sed -i '/^#/d' .git/packed-refs; sort -r .git/packed-refs >"$B/.new"; grep -v '^^' "$B/.new" >.git/packed-refs`,
 		`rm -f .git/HEAD; ln -s refs/heads/`+pick(g, "main", "side", "fresh")+` .git/HEAD`,
-		`printf 'ref:refs/heads/side' >.git/HEAD`,
-		`printf 'ref: \t refs/heads/main \n' >.git/HEAD`,
+		`head 'ref:refs/heads/side'`,
+		`head 'ref: \t refs/heads/main \n'`,
 		`git symbolic-ref refs/heads/alias refs/heads/side; git symbolic-ref HEAD refs/heads/alias`,
-		`touch -r .git/HEAD "$B/.ref"; put .git/HEAD 'ref: refs/heads/side\n'; touch -r "$B/.ref" .git/HEAD`,
+		`touch -r .git/HEAD "$B/.ref"; head 'ref: refs/heads/side\n'; touch -r "$B/.ref" .git/HEAD`,
 	)}
 }
 

@@ -25,6 +25,7 @@ flip_over_keep() { touch -r "$1" "$B/.ref" && flip_over "$1" && touch -r "$B/.re
 flip_mmap() { python3 -c 'import mmap,sys
 with open(sys.argv[1],"r+b") as f:
     m=mmap.mmap(f.fileno(),0); m[:]=bytes(m).translate(bytes.maketrans(b"abcdxyAB01",b"badcyxBA10")); m.flush()' "$1"; }
+head() { [ ! -L .git/HEAD ] || rm .git/HEAD; printf "$1" >.git/HEAD; }
 blob() { printf "$1" | git hash-object -w --stdin; }
 `
 

@@ -178,7 +178,7 @@ func (o *Oracle) Ask(p Place, opts ...Options) ([]*Truth, error) {
 		t := byMode[mode]
 		if t == nil {
 			t = &Truth{Found: true, WorkDir: top}
-			if err := v.status(t, index, mode, conf); err != nil {
+			if err := v.status(t, index, gitDir, mode, conf); err != nil {
 				return nil, err
 			}
 			v.head(t, facts)
@@ -239,7 +239,7 @@ func contents(path string) string {
 }
 
 // status fills in what depends on the index, and the headers of `git status`.
-func (v *view) status(t *Truth, index, mode string, conf config) error {
+func (v *view) status(t *Truth, index, gitDir, mode string, conf config) error {
 	indexEnv := "GIT_INDEX_FILE=" + index
 	if !v.o.OwnIndex {
 		// Older than any file that it lists. (git takes second 0 to mean that the time
@@ -267,8 +267,8 @@ func (v *view) status(t *Truth, index, mode string, conf config) error {
 		t.readIndex(list)
 		t.IndexSizeFile, t.SkipWorktreeFile = t.IndexSize, t.SkipWorktree
 		if conf.last("core.sparsecheckout") != "" {
-			// The flags as the file has them.
-			list, err := ask.git("-c", "core.sparseCheckout=false", "ls-files", "-z", "-v", "--sparse")
+			// The entries as the file has them.
+			list, err := ask.elsewhere(gitDir)
 			if err != nil {
 				return err
 			}
@@ -291,6 +291,16 @@ func (v *view) status(t *Truth, index, mode string, conf config) error {
 	t.Staged, t.StagedNew, t.StagedDeleted = 0, 0, 0
 	t.Unstaged, t.UnstagedDeleted, t.Conflicted, t.Untracked = 0, 0, 0, 0
 	return nil
+}
+
+// elsewhere lists the index with a working tree that has no files.
+func (v *view) elsewhere(gitDir string) (string, error) {
+	empty := filepath.Join(v.o.dir, "empty")
+	if err := os.MkdirAll(empty, 0o700); err != nil {
+		return "", err
+	}
+	other := view{o: v.o, dir: empty, extra: append(append([]string(nil), v.extra...), "GIT_DIR="+gitDir, "GIT_WORK_TREE="+empty)}
+	return other.git("ls-files", "-z", "-v", "--sparse")
 }
 
 // settled asks once more as if the index were younger than all files, if that may
