@@ -46,9 +46,6 @@ func (t *treeWatch) Add(dir dirlist.Dir, id uint32) error {
 // Remove ends the watch of number id.
 func (t *treeWatch) Remove(id uint32) { t.Watcher.Remove(watch.Node(id)) }
 
-// errStorm says that events are lost too often to be worth watching.
-var errStorm = errors.New("the kernel's event queue overflows again and again")
-
 // Take appends to dst what the marks since the last Take mean to a scan.
 func (t *treeWatch) Take(dst []scan.Event) (events []scan.Event, whole bool) {
 	marks, whole := t.Watcher.Take(t.marks[:0])

@@ -36,9 +36,9 @@ func (w *worker) entry(i int, top level) {
 	if !w.unstagedWanted() {
 		return
 	}
-	var st filestat.Stat
+	st := &w.st
 	w.work.Stats++
-	if err := top.dir.StatName(&st, w.ix.NameZ(i)); err != nil {
+	if err := top.dir.StatName(st, w.ix.NameZ(i)); err != nil {
 		if filestat.IsAbsent(err) {
 			w.missing(i)
 		} else if !filestat.IsDenied(err) {
@@ -51,16 +51,16 @@ func (w *worker) entry(i int, top level) {
 	}
 	switch object.Mode(e.Mode) {
 	case object.ModeGitlink:
-		w.submodule(i, &st)
+		w.submodule(i, st)
 		return
 	case object.ModeTree:
 		// Git looks for the path with a slash at its end, which leads through a link.
-		if st.IsDir() || st.IsSymlink() && top.dir.StatName(&st, w.ix.Name(i)+"/\x00") == nil {
+		if st.IsDir() || st.IsSymlink() && top.dir.StatName(st, w.ix.Name(i)+"/\x00") == nil {
 			w.expand.Store(true)
 		}
 		return
 	}
-	switch w.o.Stat.match(e, &st, w.emptyBlob(i), w.ix) {
+	switch w.o.Stat.match(e, st, w.emptyBlob(i), w.ix) {
 	case modified:
 		if st.IsDir() && !w.back.IsRepository(string(w.ix.AppendPath(nil, i))) {
 			w.absent(i) // a directory in a file's place: the file is gone
@@ -68,7 +68,7 @@ func (w *worker) entry(i int, top level) {
 		}
 		w.differs(uint32(i))
 	case unsure:
-		if !w.same(i, top, &st) {
+		if !w.same(i, top, st) {
 			w.differs(uint32(i))
 		}
 	}

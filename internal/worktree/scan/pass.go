@@ -93,6 +93,7 @@ func (p *pass) fail(path []byte, err error) {
 
 // A worker scans directories. What it holds is its own.
 type worker struct {
+	st filestat.Stat // of the entry being looked at
 	*pass
 	work    Work
 	listing dirlist.Listing
@@ -103,6 +104,7 @@ type worker struct {
 	linked  []uint32
 	owner   uint32 // the directory of the index that is looked at
 	nested  bool   // a repository was found below it
+	blocked bool   // the directory that could not be entered is there, but is none: perhaps a link
 	early   bool   // looking at single entries, beside or before the pass proper
 }
 
@@ -169,6 +171,7 @@ func (w *worker) enter(d int) bool {
 		w.work.Opened++
 		if dir, err = top.dir.OpenDir(w.ix.DirNameZ(d)); err != nil {
 			w.unreadable(err)
+			w.blocked = dirlist.IsNotDir(err)
 			return false
 		}
 		in, attrs, under = top.n.out, top.n.attrOut, top.n.excluded
@@ -385,12 +388,40 @@ func (w *worker) gone(lo, hi int) {
 	for d := lo; d < hi; d++ {
 		w.forget(d)
 		for _, i := range w.ix.Files(d) {
-			if !w.unstagedWanted() {
+			if !w.unstagedWanted() && !w.wantPresent {
 				return
 			}
-			w.missing(int(i))
+			if w.blocked && w.wantPresent && w.throughLink(int(i)) {
+				continue
+			}
+			if w.unstagedWanted() {
+				w.missing(int(i))
+			}
 		}
 	}
+}
+
+// throughLink reports whether entry i is a skip-worktree entry whose path leads,
+// through a link in a directory's place, to a file. Git takes it for present, and
+// then says that it is deleted.
+func (w *worker) throughLink(i int) bool {
+	e := &w.ix.Entries[i]
+	if e.Flags&index.SkipWorktree == 0 || e.Stage() != 0 || e.Flags&index.AssumeUnchanged != 0 || w.ix.IsSparseDir(i) {
+		return false
+	}
+	var st filestat.Stat
+	w.work.Stats++
+	if w.root.StatName(&st, string(w.ix.AppendPath(nil, i))+"\x00") != nil {
+		return false
+	}
+	if !w.early {
+		w.present.Add(1)
+		w.tree.results[e.Dir].present++
+	}
+	if w.unstagedWanted() {
+		w.absent(i)
+	}
+	return true
 }
 
 // missing counts entry i, which has no file.
