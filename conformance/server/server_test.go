@@ -50,6 +50,14 @@ func buildAndRun(m *testing.M) int {
 			return 1
 		}
 	}
+	// Builds without a stamp are told apart by their files' times: these two are one.
+	now := time.Now()
+	for _, path := range []string{program, gust} {
+		if err := os.Chtimes(path, now, now); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	return m.Run()
 }
 
