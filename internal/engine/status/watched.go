@@ -32,7 +32,7 @@ type watching struct {
 
 // Watch makes s, and its submodules, watch their working trees from the next
 // answer on, by watches that open makes. Where watching is not possible they go on
-// polling, and Polls tells why.
+// polling, and Watched tells why.
 func (s *Repo) Watch(open func() (Watch, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

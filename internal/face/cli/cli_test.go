@@ -29,13 +29,13 @@ func (e *engine) Query(_ context.Context, q live.Request) (*summary.Summary, err
 	return e.s, e.err
 }
 
-// run runs gust in /work with an engine, and returns its exit code and output.
+// run runs gust in /place with an engine, and returns its exit code and output.
 func run(t *testing.T, e *engine, env []string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, w bytes.Buffer
 	code = Run(t.Context(), &Program{
 		Args: args, Env: env, Out: &o, Err: &w,
-		Dir:    func() (string, error) { return "/work", nil },
+		Dir:    func() (string, error) { return "/place", nil },
 		Exe:    func() (string, error) { return "/opt/gust/bin/gust", nil },
 		Exists: func(path string) bool { return path == "/opt/gust/libexec/gust/gitstatusd" },
 		Asker:  func() Asker { return e },
@@ -44,7 +44,7 @@ func run(t *testing.T, e *engine, env []string, args ...string) (code int, out, 
 }
 
 func repository() *summary.Summary {
-	return &summary.Summary{WorkDir: "/work", Branch: "main", Commit: "1a2b3c4d", Untracked: 2, IndexSize: 3, Subject: `a "subject" <&>`}
+	return &summary.Summary{WorkDir: "/place", Branch: "main", Commit: "1a2b3c4d", Untracked: 2, IndexSize: 3, Subject: `a "subject" <&>`}
 }
 
 func TestPromptCommand(t *testing.T) {
@@ -86,7 +86,7 @@ func TestPromptCommand(t *testing.T) {
 }
 
 func TestRequest(t *testing.T) {
-	for arg, want := range map[string]string{"": "/work", "sub": "/work/sub", "/abs": "/abs", "..": "/work/..", "link/..": "/work/link/.."} {
+	for arg, want := range map[string]string{"": "/place", "sub": "/place/sub", "/abs": "/abs", "..": "/place/..", "link/..": "/place/link/.."} {
 		e := &engine{s: repository()}
 		args := []string{"query"}
 		if arg != "" {
@@ -103,7 +103,7 @@ func TestRequest(t *testing.T) {
 	}
 	e := &engine{}
 	run(t, e, nil, "query", "--", "--json")
-	if e.asked[0].Dir != "/work/--json" {
+	if e.asked[0].Dir != "/place/--json" {
 		t.Errorf("after --, asked about %s", e.asked[0].Dir)
 	}
 }
@@ -121,7 +121,7 @@ func TestQueryCommand(t *testing.T) {
 		t.Errorf("an error without one: %v", got)
 	}
 	code, text, _ := run(t, &engine{s: repository()}, nil, "query")
-	if code != 0 || !strings.HasPrefix(text, "workdir /work\ncommit 1a2b3c4d\nbranch main\ntag \n") || !strings.Contains(text, "\nuntracked 2\n") || !strings.HasSuffix(text, "\nsummary a \"subject\" <&>\n") {
+	if code != 0 || !strings.HasPrefix(text, "workdir /place\ncommit 1a2b3c4d\nbranch main\ntag \n") || !strings.Contains(text, "\nuntracked 2\n") || !strings.HasSuffix(text, "\nsummary a \"subject\" <&>\n") {
 		t.Errorf("code %d, %q", code, text)
 	}
 	// One name a line for each member of the JSON form, but for the first.
