@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"os"
 	"strings"
 
 	"gust/internal/disk/filestat"
@@ -63,13 +62,11 @@ func (r *Repository) sequence() string {
 
 // nextStep returns the first command of sequencer/todo, "" if there is none.
 func (r *Repository) nextStep() string {
-	f, err := os.Open(r.GitDir + "/sequencer/todo")
+	var buf [64]byte
+	n, err := filestat.ReadStart(r.GitDir+"/sequencer/todo", buf[:])
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	var buf [64]byte
-	n, _ := f.Read(buf[:])
 	word, _, _ := strings.Cut(strings.TrimSpace(string(buf[:n])), " ")
 	return word
 }

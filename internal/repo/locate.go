@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -314,13 +313,11 @@ func validHead(path string) bool {
 	if !st.IsRegular() {
 		return false
 	}
-	f, err := os.Open(path)
+	var buf [headSize]byte
+	n, err := filestat.ReadStart(path, buf[:])
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	var buf [headSize]byte
-	n, _ := io.ReadFull(f, buf[:])
 	data := buf[:n]
 	if rest, ok := bytes.CutPrefix(data, []byte("ref:")); ok {
 		return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\n\r"), []byte("refs/"))

@@ -3,7 +3,6 @@ package refs
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -69,6 +68,9 @@ func (f *files) readWith(name string, packedRefs func() (*packed, error)) (Ref, 
 // maxLoose bounds the size of a ref file: Git's names fit in a path.
 const maxLoose = 64 << 10
 
+// usualLoose is more than a ref file usually has.
+const usualLoose = 512
+
 // readLoose reads the ref file at path. The error is ErrNotFound where there is
 // no file, a directory too.
 func (f *files) readLoose(name, path string) (Ref, error) {
@@ -79,22 +81,19 @@ func (f *files) readLoose(name, path string) (Ref, error) {
 			return Ref{Target: target}, nil
 		}
 	}
-	file, err := os.Open(path)
+	buf := make([]byte, usualLoose)
+	n, err := filestat.ReadStart(path, buf)
+	if err == nil && n == len(buf) {
+		buf = make([]byte, maxLoose)
+		n, err = filestat.ReadStart(path, buf)
+	}
 	if err != nil {
 		if filestat.IsAbsent(err) {
 			return Ref{}, fmt.Errorf("cannot read ref '%s': %w", name, ErrNotFound)
 		}
 		return Ref{}, err
 	}
-	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return Ref{}, fmt.Errorf("cannot read ref '%s': %w", name, ErrNotFound)
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxLoose))
-	if err != nil {
-		return Ref{}, err
-	}
-	ref, problem := parseLoose(data, f.algo)
+	ref, problem := parseLoose(buf[:n], f.algo)
 	if problem != "" {
 		return Ref{}, &BrokenError{Path: path, Problem: problem}
 	}

@@ -115,18 +115,17 @@ type level struct {
 	n   *node
 }
 
-// shard scans directories lo to hi-1 of the index.
+// shard scans directories lo to hi-1 of the index. The levels stay open, for the
+// next shard to go on from.
 func (w *worker) shard(lo, hi int) {
 	if end, ok := w.open(lo); !ok {
 		// A parent is gone, and everything below it with it.
 		w.gone(lo, min(end, hi))
 		if lo = end; lo < hi {
-			w.closeLevels(0)
 			w.shard(lo, hi)
 		}
 		return
 	}
-	defer w.closeLevels(0)
 	for d, seen := lo, 0; d < hi; {
 		if w.ctx.Err() != nil || w.done() {
 			return
@@ -145,19 +144,29 @@ func (w *worker) shard(lo, hi int) {
 // dearer.
 const yieldAfter = 2000
 
-// open opens the parents of directory d, refreshed. ok is false where one cannot
-// be opened: everything before directory end then lies below it.
+// open makes the levels the parents of directory d, refreshed. ok is false where
+// one cannot be opened: everything before directory end then lies below it.
 func (w *worker) open(d int) (end int, ok bool) {
-	var chain []int
-	for a := w.ix.Dirs[d].Parent; a >= 0; a = w.ix.Dirs[a].Parent {
-		chain = append(chain, a)
-	}
-	for _, a := range slices.Backward(chain) {
+	for _, a := range slices.Backward(w.missingLevels(d)) {
 		if !w.enter(a) {
 			return w.ix.Dirs[a].End, false
 		}
 	}
 	return 0, true
+}
+
+// missingLevels closes the levels that are not above directory d and returns the
+// parents of d that are not open, the innermost first.
+func (w *worker) missingLevels(d int) (chain []int) {
+	keep := len(w.levels)
+	for keep > 0 && (w.ix.Dirs[w.levels[keep-1].d].End <= d || w.levels[keep-1].d >= d) {
+		keep--
+	}
+	w.closeLevels(keep)
+	for a := w.ix.Dirs[d].Parent; a >= 0 && (keep == 0 || a != w.levels[keep-1].d); a = w.ix.Dirs[a].Parent {
+		chain = append(chain, a)
+	}
+	return chain
 }
 
 // enter opens directory d, whose parent is the innermost level, and refreshes it.
@@ -462,8 +471,8 @@ func (p *pass) spine(bounds []int) {
 	w := &worker{pass: p}
 	for _, d := range bounds[1 : len(bounds)-1] {
 		w.open(d)
-		w.closeLevels(0)
 	}
+	w.closeLevels(0)
 	p.work.add(&w.work)
 }
 

@@ -179,6 +179,7 @@ func (p *pass) all() {
 	var wg sync.WaitGroup
 	run := func() {
 		w := &worker{pass: p}
+		defer w.closeLevels(0)
 		for {
 			i := int(next.Add(1))
 			if i >= len(shards) || p.done() || p.ctx.Err() != nil {

@@ -335,16 +335,7 @@ func isRuleFile(name string) bool {
 // reach opens the parents of d. ok is false where one is gone, with all that is
 // before directory end.
 func (u *updater) reach(d int) (end int, ok bool) {
-	keep := len(u.levels)
-	for keep > 0 && u.ix.Dirs[u.levels[keep-1].d].End <= d || keep > 0 && u.levels[keep-1].d >= d {
-		keep--
-	}
-	u.closeLevels(keep)
-	var chain []int
-	for a := u.ix.Dirs[d].Parent; a >= 0 && (keep == 0 || a != u.levels[keep-1].d); a = u.ix.Dirs[a].Parent {
-		chain = append(chain, a)
-	}
-	for _, a := range slices.Backward(chain) {
+	for _, a := range slices.Backward(u.missingLevels(d)) {
 		if !u.enterKnown(a) {
 			return u.vanished(a), false
 		}
