@@ -55,25 +55,33 @@ func (l *Local) Free() {
 	if l.state == nil {
 		return
 	}
+	closeEngine := l.take()
+	l.freeing.Go(func() {
+		closeEngine()
+		// The pages go back at once: who needed an engine once may stay for days
+		// without.
+		debug.FreeOSMemory()
+	})
+}
+
+// Close frees the engine of a process that ends, whose pages the system takes.
+func (l *Local) Close() {
+	if l.state != nil {
+		l.take()()
+	}
+	l.freeing.Wait()
+}
+
+// take leaves l without an engine and returns what closes the one it had.
+func (l *Local) take() func() {
 	state, pool := l.state, l.pool
 	l.state, l.pool = nil, nil
-	l.freeing.Add(1)
-	go func() {
-		defer l.freeing.Done()
+	return func() {
 		state.Close()
 		if pool != nil {
 			pool.Close()
 		}
-		// The pages go back at once: who needed an engine once may stay for days
-		// without.
-		debug.FreeOSMemory()
-	}()
-}
-
-// Close is Free, and waits for the end of it.
-func (l *Local) Close() {
-	l.Free()
-	l.freeing.Wait()
+	}
 }
 
 // Expire frees repositories that were not asked for since the TTL, and returns
