@@ -101,15 +101,7 @@ func AnswerOf(id string, s *summary.Summary, problem error) Answer {
 	if s == nil {
 		return a
 	}
-	a.State = &State{
-		WorkDir: s.WorkDir, Commit: s.Commit, Branch: s.Branch, Tag: s.Tag, Action: s.Action,
-		RemoteName: s.RemoteName, RemoteBranch: s.UpstreamBranch, RemoteURL: s.RemoteURL, Ahead: s.Ahead, Behind: s.Behind,
-		PushRemoteName: s.PushRemoteName, PushRemoteURL: s.PushRemoteURL, PushAhead: s.PushAhead, PushBehind: s.PushBehind,
-		Stashes: s.Stashes, IndexSize: s.IndexSize,
-		Staged: s.Staged, StagedNew: s.StagedNew, StagedDeleted: s.StagedDeleted,
-		Unstaged: s.Unstaged, UnstagedDeleted: s.UnstagedDeleted, Conflicted: s.Conflicted, Untracked: s.Untracked,
-		SkipWorktree: s.SkipWorktree, AssumeUnchanged: s.AssumeUnchanged, Encoding: s.Encoding, Summary: s.Subject,
-	}
+	a.State = StateOf(s)
 	for _, t := range a.texts() {
 		if !utf8.ValidString(*t.value) {
 			if a.Bytes == nil {
@@ -119,6 +111,19 @@ func AnswerOf(id string, s *summary.Summary, problem error) Answer {
 		}
 	}
 	return a
+}
+
+// StateOf returns s as it travels.
+func StateOf(s *summary.Summary) *State {
+	return &State{
+		WorkDir: s.WorkDir, Commit: s.Commit, Branch: s.Branch, Tag: s.Tag, Action: s.Action,
+		RemoteName: s.RemoteName, RemoteBranch: s.UpstreamBranch, RemoteURL: s.RemoteURL, Ahead: s.Ahead, Behind: s.Behind,
+		PushRemoteName: s.PushRemoteName, PushRemoteURL: s.PushRemoteURL, PushAhead: s.PushAhead, PushBehind: s.PushBehind,
+		Stashes: s.Stashes, IndexSize: s.IndexSize,
+		Staged: s.Staged, StagedNew: s.StagedNew, StagedDeleted: s.StagedDeleted,
+		Unstaged: s.Unstaged, UnstagedDeleted: s.UnstagedDeleted, Conflicted: s.Conflicted, Untracked: s.Untracked,
+		SkipWorktree: s.SkipWorktree, AssumeUnchanged: s.AssumeUnchanged, Encoding: s.Encoding, Summary: s.Subject,
+	}
 }
 
 type namedText struct {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"gust/internal/daemon/wire"
 	"gust/internal/face/prompt"
 	"gust/internal/pure/summary"
 )
@@ -102,49 +103,7 @@ func (p *Program) query(ctx context.Context, args []string) int {
 type answer struct {
 	Repository bool   `json:"repository"`
 	Error      string `json:"error,omitempty"`
-	*state
-}
-
-type state struct {
-	WorkDir         string `json:"workdir"`
-	Commit          string `json:"commit"`
-	Branch          string `json:"branch"`
-	Tag             string `json:"tag"`
-	Action          string `json:"action"`
-	RemoteName      string `json:"remote_name"`
-	RemoteBranch    string `json:"remote_branch"`
-	RemoteURL       string `json:"remote_url"`
-	Ahead           int    `json:"ahead"`
-	Behind          int    `json:"behind"`
-	PushRemoteName  string `json:"push_remote_name"`
-	PushRemoteURL   string `json:"push_remote_url"`
-	PushAhead       int    `json:"push_ahead"`
-	PushBehind      int    `json:"push_behind"`
-	Stashes         int    `json:"stashes"`
-	IndexSize       int    `json:"index_size"`
-	Staged          int    `json:"staged"`
-	StagedNew       int    `json:"staged_new"`
-	StagedDeleted   int    `json:"staged_deleted"`
-	Unstaged        int    `json:"unstaged"`
-	UnstagedDeleted int    `json:"unstaged_deleted"`
-	Conflicted      int    `json:"conflicted"`
-	Untracked       int    `json:"untracked"`
-	SkipWorktree    int    `json:"skip_worktree"`
-	AssumeUnchanged int    `json:"assume_unchanged"`
-	Encoding        string `json:"encoding"`
-	Summary         string `json:"summary"`
-}
-
-func stateOf(s *summary.Summary) *state {
-	return &state{
-		WorkDir: s.WorkDir, Commit: s.Commit, Branch: s.Branch, Tag: s.Tag, Action: s.Action,
-		RemoteName: s.RemoteName, RemoteBranch: s.UpstreamBranch, RemoteURL: s.RemoteURL, Ahead: s.Ahead, Behind: s.Behind,
-		PushRemoteName: s.PushRemoteName, PushRemoteURL: s.PushRemoteURL, PushAhead: s.PushAhead, PushBehind: s.PushBehind,
-		Stashes: s.Stashes, IndexSize: s.IndexSize,
-		Staged: s.Staged, StagedNew: s.StagedNew, StagedDeleted: s.StagedDeleted,
-		Unstaged: s.Unstaged, UnstagedDeleted: s.UnstagedDeleted, Conflicted: s.Conflicted, Untracked: s.Untracked,
-		SkipWorktree: s.SkipWorktree, AssumeUnchanged: s.AssumeUnchanged, Encoding: s.Encoding, Summary: s.Subject,
-	}
+	*wire.State
 }
 
 // writeJSON writes one line about s, or about there being none. Bytes that are no
@@ -152,7 +111,7 @@ func stateOf(s *summary.Summary) *state {
 func (p *Program) writeJSON(s *summary.Summary, problem error) error {
 	a := answer{Repository: s != nil}
 	if s != nil {
-		a.state = stateOf(s)
+		a.State = wire.StateOf(s)
 	}
 	if problem != nil {
 		a.Error = problem.Error()
@@ -164,7 +123,7 @@ func (p *Program) writeJSON(s *summary.Summary, problem error) error {
 
 // writeText writes the names of the JSON form and their values, one a line.
 func (p *Program) writeText(s *summary.Summary) error {
-	data, err := json.Marshal(stateOf(s))
+	data, err := json.Marshal(wire.StateOf(s))
 	if err != nil {
 		return err
 	}
