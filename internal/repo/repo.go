@@ -10,10 +10,10 @@ package repo
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"gust/internal/format/config"
 	"gust/internal/pure/oid"
+	"gust/internal/store/odb"
 	"gust/internal/store/refs"
 )
 
@@ -137,65 +137,10 @@ func (r *Repository) paths() {
 	}
 	r.IndexPath = at("GIT_INDEX_FILE", r.GitDir+"/index")
 	r.ObjectDir = at("GIT_OBJECT_DIRECTORY", r.CommonDir+"/objects")
-	for _, path := range splitList(r.Env["GIT_ALTERNATE_OBJECT_DIRECTORIES"]) {
+	for _, path := range odb.SplitAlternates(r.Env["GIT_ALTERNATE_OBJECT_DIRECTORIES"], filepath.ListSeparator) {
 		if !filepath.IsAbs(path) && r.WorkTree != "" {
 			path = filepath.Join(r.WorkTree, path)
 		}
 		r.Alternates = append(r.Alternates, path)
 	}
-}
-
-// splitList splits a list of paths as PATH is, some of which may be quoted.
-func splitList(s string) []string {
-	var all []string
-	for s != "" {
-		if s[0] == '"' {
-			if path, rest, ok := unquoteC(s); ok && (rest == "" || rest[0] == filepath.ListSeparator) {
-				all = append(all, path)
-				s = strings.TrimPrefix(rest, string(filepath.ListSeparator))
-				continue
-			}
-		}
-		path, rest, _ := strings.Cut(s, string(filepath.ListSeparator))
-		if path != "" {
-			all = append(all, path)
-		}
-		s = rest
-	}
-	return all
-}
-
-// unquoteC reads a C-style quoted string from the front of s.
-func unquoteC(s string) (text, rest string, ok bool) {
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '"':
-			return b.String(), s[i+1:], true
-		case '\\':
-			i++
-			if i == len(s) {
-				return "", "", false
-			}
-			if at := strings.IndexByte("abfnrtv\\\"", s[i]); at >= 0 {
-				b.WriteByte("\a\b\f\n\r\t\v\\\""[at])
-				continue
-			}
-			if i+2 >= len(s) {
-				return "", "", false
-			}
-			n := 0
-			for _, d := range []byte(s[i : i+3]) {
-				if d < '0' || d > '7' {
-					return "", "", false
-				}
-				n = n<<3 | int(d-'0')
-			}
-			b.WriteByte(byte(n))
-			i += 2
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return "", "", false
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"gust/internal/pure/quote"
 	"gust/internal/rules/ignore"
 )
 
@@ -123,52 +124,12 @@ func validName(s string) bool {
 	return true
 }
 
-// unquote reads the C-style quoted string that s begins with and returns it
+// unquote reads the C-style quoted pattern that s begins with and returns it
 // and what is behind it. It reports false if s does not begin with a
 // well-formed one.
 func unquote(s string) (word, rest string, ok bool) {
-	if s == "" || s[0] != '"' {
-		return "", "", false
-	}
-	var b []byte
-	for i := 1; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '"':
-			// A NUL ends the pattern, as in Git.
-			word, _, _ = strings.Cut(string(b), "\x00")
-			return word, s[i+1:], true
-		case '\\':
-			c, n := unescape(s[i+1:])
-			if n == 0 {
-				return "", "", false
-			}
-			b = append(b, c)
-			i += n
-		default:
-			b = append(b, c)
-		}
-	}
-	return "", "", false
-}
-
-// unescape returns the byte that s, what follows a backslash, stands for and
-// how many bytes of s that takes, 0 if it is no escape.
-func unescape(s string) (byte, int) {
-	if s == "" {
-		return 0, 0
-	}
-	if i := strings.IndexByte(`abfnrtv\"`, s[0]); i >= 0 {
-		return "\a\b\f\n\r\t\v\\\""[i], 1
-	}
-	if len(s) < 3 || s[0] < '0' || s[0] > '3' {
-		return 0, 0
-	}
-	v := 0
-	for _, c := range []byte(s[:3]) {
-		if c < '0' || c > '7' {
-			return 0, 0
-		}
-		v = v<<3 | int(c-'0')
-	}
-	return byte(v), 3
+	word, rest, ok = quote.Cut(s)
+	// A NUL ends the pattern, as in Git.
+	word, _, _ = strings.Cut(word, "\x00")
+	return word, rest, ok
 }

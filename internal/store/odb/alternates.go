@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gust/internal/disk/filestat"
+	"gust/internal/pure/quote"
 )
 
 // maxAlternates bounds the alternates file, in bytes.
@@ -29,7 +30,7 @@ func readAlternates(path string) ([]string, error) {
 			continue
 		}
 		if line[0] == '"' {
-			if name, ok := unquote(line); ok {
+			if name, rest, ok := quote.Cut(line); ok && rest == "" {
 				line = name
 			}
 		}
@@ -45,7 +46,7 @@ func SplitAlternates(value string, sep byte) []string {
 	var names []string
 	for value != "" {
 		if value[0] == '"' {
-			if name, rest, ok := cutQuoted(value); ok {
+			if name, rest, ok := quote.Cut(value); ok {
 				names = append(names, name)
 				value = rest[min(1, len(rest)):] // Git does not look which byte it is
 				continue
@@ -58,44 +59,4 @@ func SplitAlternates(value string, sep byte) []string {
 		value = rest
 	}
 	return names
-}
-
-func unquote(s string) (string, bool) {
-	name, rest, ok := cutQuoted(s)
-	return name, ok && rest == ""
-}
-
-// cutQuoted undoes the C-style quoting of the string that s starts with.
-func cutQuoted(s string) (name, rest string, ok bool) {
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '"':
-			return b.String(), s[i+1:], true
-		case '\\':
-			i++
-			if i == len(s) {
-				return "", "", false
-			}
-			if j := strings.IndexByte(`abfnrtv"\`, s[i]); j >= 0 {
-				b.WriteByte("\a\b\f\n\r\t\v\"\\"[j])
-				continue
-			}
-			if i+2 >= len(s) || s[i] > '3' {
-				return "", "", false
-			}
-			v := 0
-			for _, d := range []byte(s[i : i+3]) {
-				if d < '0' || d > '7' {
-					return "", "", false
-				}
-				v = v<<3 | int(d-'0')
-			}
-			b.WriteByte(byte(v))
-			i += 2
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return "", "", false
 }
