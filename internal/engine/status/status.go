@@ -201,12 +201,18 @@ func (s *Repo) present(ctx context.Context, q Request, sum *summary.Summary) err
 			return err
 		}
 	}
-	if l.DirtyMaxIndexSize >= 0 && len(s.ix.Entries) > l.DirtyMaxIndexSize {
+	tooLarge := l.DirtyMaxIndexSize >= 0 && len(s.ix.Entries) > l.DirtyMaxIndexSize
+	if tooLarge && !(s.settings.sparseCheckout && s.ix.SkipWorktree > 0) {
 		return nil
 	}
 	o := s.scanOptions(q)
 	if !dirty {
 		o.MaxUnstaged = 0
+	}
+	if tooLarge {
+		// Git looks whether files outside of the sparse checkout are present, and how
+		// many entries it then counts depends on that.
+		o.MaxUnstaged, o.MaxUntracked = 0, 0
 	}
 	res, err := s.scan(ctx, o)
 	if err != nil {
@@ -218,6 +224,9 @@ func (s *Repo) present(ctx context.Context, q Request, sum *summary.Summary) err
 	sum.Unstaged, sum.UnstagedDeleted, sum.Untracked = res.Unstaged, res.Deleted, res.Untracked
 	if s.full != nil {
 		sum.IndexSize, sum.SkipWorktree, sum.AssumeUnchanged = len(s.full.ix.Entries), s.full.ix.SkipWorktree, s.full.ix.AssumeUnchanged
+		if l.DirtyMaxIndexSize >= 0 && sum.IndexSize > l.DirtyMaxIndexSize {
+			sum.Unstaged, sum.UnstagedDeleted, sum.Untracked = 0, 0, 0
+		}
 	}
 	sum.SkipWorktree -= res.Present
 	return nil

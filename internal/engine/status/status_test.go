@@ -93,6 +93,40 @@ func TestSummaryLimits(t *testing.T) {
 	}
 }
 
+// TestSummarySparsePresent: a sparse directory that is there has its entries
+// counted as git counts them, at any limit.
+func TestSummarySparsePresent(t *testing.T) {
+	const script = `for i in 1 2 3 4; do mkdir d$i; for j in 1 2 3; do echo $i >d$i/f$j; done; done; git add .; git commit -qm base
+git sparse-checkout set --cone --sparse-index d1; mkdir d2; echo 2 >d2/f1`
+	tests := []struct {
+		name   string
+		change func(*Limits)
+	}{
+		{"no-limit", func(*Limits) {}},
+		{"smaller-than-the-sparse-index", func(l *Limits) { l.DirtyMaxIndexSize = 3 }},
+		{"smaller-than-the-full-index", func(l *Limits) { l.DirtyMaxIndexSize = 7 }},
+		{"nothing-wanted", func(l *Limits) { l.Unstaged, l.Untracked = 0, 0 }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRig(t, script)
+			q := everything
+			test.change(&q.Limits)
+			got := r.ask(q)
+			lines := strings.Split(strings.TrimSpace(r.env.Script(t, "cd r; git ls-files -v --sparse")), "\n")
+			skipped := 0
+			for _, line := range lines {
+				if line[0] == 'S' {
+					skipped++
+				}
+			}
+			if got.IndexSize != len(lines) || got.SkipWorktree != skipped {
+				t.Errorf("%d entries, %d skip-worktree, git has %d and %d", got.IndexSize, got.SkipWorktree, len(lines), skipped)
+			}
+		})
+	}
+}
+
 func TestSummaryNoIndex(t *testing.T) {
 	r := newRig(t, oneOfEach)
 	q := everything

@@ -33,7 +33,8 @@ func (w *worker) entry(i int, top level) {
 	if len(w.checked) > 0 && slices.Contains(w.checked, uint32(i)) {
 		return
 	}
-	if !w.unstagedWanted() {
+	// A sparse directory that is there changes the counts of entries at any limit.
+	if !w.unstagedWanted() && !(w.wantPresent && object.Mode(e.Mode) == object.ModeTree) {
 		return
 	}
 	st := &w.st
