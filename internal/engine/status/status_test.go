@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -253,5 +254,36 @@ func TestClosed(t *testing.T) {
 	r.repo.Close()
 	if _, err := r.repo.Summary(context.Background(), everything); err != ErrClosed {
 		t.Errorf("Summary of a closed Repo: %v", err)
+	}
+}
+
+// TestSummaryBadShallowAndGrafts: git gives up on a shallow file with a bad line
+// and passes over a bad line of grafts.
+func TestSummaryBadShallowAndGrafts(t *testing.T) {
+	const script = `git commit -q --allow-empty -m one; git branch base; git commit -q --allow-empty -m two
+git config branch.main.remote .; git config branch.main.merge refs/heads/base; `
+	for _, test := range []struct{ name, script string }{
+		{"shallow", `echo garbage >.git/shallow`},
+		{"shallow-empty-line", `echo >.git/shallow`},
+		{"shallow-short", `git rev-parse --short HEAD >.git/shallow`},
+		{"shallow-good", `git rev-parse HEAD >.git/shallow`},
+		{"grafts", `echo garbage >.git/info/grafts`},
+		{"grafts-short", `git rev-parse --short HEAD >.git/info/grafts`},
+		{"grafts-good", `git rev-parse HEAD >.git/info/grafts`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRig(t, script+test.script)
+			want, gitErr := r.env.TryScript(`cd r; git status --porcelain=v2 --branch 2>/dev/null | sed -n 's/^# branch.ab //p' | grep .`)
+			sum, err := r.repo.Summary(context.Background(), everything)
+			if (err != nil) != (gitErr != nil) {
+				t.Fatalf("error %v, git %v %s", err, gitErr, want)
+			}
+			if err != nil {
+				return
+			}
+			if got := fmt.Sprintf("+%d -%d", sum.Ahead, sum.Behind); got != strings.TrimSpace(want) {
+				t.Errorf("ahead and behind %s, git has %s", got, want)
+			}
+		})
 	}
 }
