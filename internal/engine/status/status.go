@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"gust/internal/disk/filestat"
 	"gust/internal/engine/submodule"
 	"gust/internal/engine/treediff"
 	"gust/internal/format/index"
@@ -283,6 +284,9 @@ func (s *Repo) scan(ctx context.Context, o scan.Options) (scan.Result, error) {
 	}
 	defer back.close()
 	o.ContentKey = s.filters
+	if s.full != nil && !s.sparseDirPresent() {
+		s.full = nil // what was present when it was expanded is gone
+	}
 	ix := s.ix
 	if s.full != nil {
 		ix = s.full.ix
@@ -300,6 +304,18 @@ func (s *Repo) scan(ctx context.Context, o scan.Options) (scan.Result, error) {
 		}
 		ix = s.full.ix
 	}
+}
+
+// sparseDirPresent reports whether a sparse directory of the index may be there. A
+// pass over the expanded index cannot tell.
+func (s *Repo) sparseDirPresent() bool {
+	var st filestat.Stat
+	for i := range s.ix.Entries {
+		if s.ix.IsSparseDir(i) && filestat.Of(&st, s.r.WorkTree+"/"+string(s.ix.AppendPath(nil, i))) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // carry makes s.tree one for ix.

@@ -128,6 +128,21 @@ git sparse-checkout set --cone --sparse-index d1; mkdir d2; echo 2 >d2/f1`
 	}
 }
 
+// TestSummarySparseGone: a sparse directory that was there is gone again, and with
+// it the entries that it had counted.
+func TestSummarySparseGone(t *testing.T) {
+	r := newRig(t, `for i in 1 2; do mkdir d$i; echo $i >d$i/f; echo $i >d$i/g; done; git add .; git commit -qm base
+git sparse-checkout set --cone --sparse-index d1; mkdir d2; echo 2 >d2/f`)
+	if got := r.ask(everything); got.IndexSize != 4 || got.SkipWorktree != 1 {
+		t.Fatalf("%d entries, %d skip-worktree with the directory there, want 4 and 1", got.IndexSize, got.SkipWorktree)
+	}
+	r.env.Script(t, "cd r; rm -r d2")
+	lines := strings.Split(strings.TrimSpace(r.env.Script(t, "cd r; git ls-files -v --sparse")), "\n")
+	if got := r.ask(everything); got.IndexSize != len(lines) || got.SkipWorktree != 1 {
+		t.Errorf("%d entries, %d skip-worktree, git has %d and 1", got.IndexSize, got.SkipWorktree, len(lines))
+	}
+}
+
 func TestSummaryNoIndex(t *testing.T) {
 	r := newRig(t, oneOfEach)
 	q := everything
