@@ -38,6 +38,7 @@ func TestSameAsRenderer(t *testing.T) {
 		"no-color":   {"NO_COLOR=1"},
 		"dumb":       {"TERM=dumb"},
 		"short":      {"GUST_MAX_LENGTH=9"},
+		"short-dots": {"GUST_MAX_LENGTH=8", "GUST_SYMBOLS=ascii"},
 		"shortest":   {"GUST_MAX_LENGTH=1"},
 		"unlimited":  {"GUST_MAX_LENGTH=0"},
 		"odd-length": {"GUST_MAX_LENGTH=1e3"},
@@ -179,6 +180,40 @@ func TestHostileAnswers(t *testing.T) {
 			write(t, f.dir+"/tag", text)
 			s.must(":")
 			s.shows("#" + want)
+		}
+	})
+}
+
+// TestColorsOfWholePrompt wants the mark of a failed command in colour, and nothing
+// in colour where the user wants none.
+func TestColorsOfWholePrompt(t *testing.T) {
+	eachShell(t, func(t *testing.T, shell string) {
+		for _, kind := range []string{"full", "drop-in"} {
+			for _, vars := range []string{"", "NO_COLOR=1", "TERM=dumb"} {
+				t.Run(kind+"-"+vars, func(t *testing.T) {
+					e := newEnv(t)
+					e.Script(t, "git init -q -b first r; cd r; >n")
+					daemon := realDaemon(t)
+					s := start(t, shell, e, append([]string{"GUST_TIMEOUT=20"}, strings.Fields(vars)...)...)
+					s.daemon = daemon
+					path := script(t, shell, daemon, true)
+					if kind == "drop-in" {
+						path = s.prompt()
+					}
+					s.must("source '" + path + "'; cd r")
+					s.must(":")
+					from := s.here()
+					s.send("false\n")
+					s.must(":")
+					shown := s.screen(from)
+					switch colored := strings.Contains(shown, "\x1b[3"); {
+					case colored != (vars == ""):
+						t.Errorf("with %q the prompt is %q", vars, shown)
+					case colored && kind == "full" && !strings.Contains(shown, "\x1b[31m"):
+						t.Errorf("no sign of the failure in %q", shown)
+					}
+				})
+			}
 		}
 	})
 }

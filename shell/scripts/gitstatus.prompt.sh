@@ -100,18 +100,23 @@ _gitstatus_prompt_symbol() {
 # A name that Git allowed, fit for a terminal: REPLY. Control characters become ?,
 # and a long one is shortened in the middle.
 _gitstatus_prompt_name() {
-  \builtin local name="${1//[[:cntrl:]]/?}" sample='…' max=32 keep left right
+  \builtin local name="${1//[[:cntrl:]]/?}" sample='…' max=32 room keep left right
   case ${GUST_MAX_LENGTH-} in
   '' | *[!0123456789]* | ?????*) ;;
   *) max=$((10#$GUST_MAX_LENGTH)) ;;
   esac
-  if ((max == 0 || ${#name} <= max)); then
+  _gitstatus_prompt_symbol ELLIPSIS '…' ..
+  left=$REPLY
+  if ((${#sample} > 1)); then
+    left=${left//[$'\x80'-$'\xbf']/}
+  fi
+  room=$((max - ${#left} > 2 ? max - ${#left} : 2))
+  if ((max == 0 || ${#name} <= room + ${#left})); then
     REPLY=$name
     \builtin return
   fi
-  ((max >= 3)) || max=3
-  keep=$(((max - 1) / 2))
-  left=${name:0:max-1-keep}
+  keep=$((room / 2))
+  left=${name:0:room-keep}
   right=${name:${#name}-keep}
   if ((${#sample} > 1)); then
     # In a locale of single bytes, do not cut through a character of UTF-8.
@@ -125,7 +130,6 @@ _gitstatus_prompt_name() {
       right=${right#?}
     done
   fi
-  _gitstatus_prompt_symbol ELLIPSIS '…' ..
   REPLY=$left$REPLY$right
 }
 
@@ -378,7 +382,7 @@ _gitstatus_prompt_hook() {
     _gitstatus_prompt_stale=0
   fi
   _gitstatus_prompt_render
-  _gitstatus_prompt_show
+  _gitstatus_prompt_show "$status"
   \builtin return "$status"
 }
 
@@ -429,4 +433,8 @@ _gitstatus_prompt_install
 # The value of a parameter is not expanded again, so what a branch is called is
 # shown and never run.
 \builtin shopt -s promptvars
-PS1='\[\e[36m\]\w\[\e[39m\]${GITSTATUS_PROMPT:+ $GITSTATUS_PROMPT}\n\$ '
+if [[ -n ${NO_COLOR-} || ${TERM-} == dumb ]]; then
+  PS1='\w${GITSTATUS_PROMPT:+ $GITSTATUS_PROMPT}\n\$ '
+else
+  PS1='\[\e[36m\]\w\[\e[39m\]${GITSTATUS_PROMPT:+ $GITSTATUS_PROMPT}\n\$ '
+fi

@@ -85,15 +85,20 @@ function _gitstatus_prompt_symbol() {
 # and a long one is shortened in the middle.
 function _gitstatus_prompt_name() {
   \builtin local name=${1//[[:cntrl:]]/\?} sample=… left right
-  \builtin local -i max=32 keep
+  \builtin local -i max=32 room keep
   [[ ${GUST_MAX_LENGTH-} == <0-9999> ]] && max=$GUST_MAX_LENGTH
-  if (( max == 0 || $#name <= max )); then
+  _gitstatus_prompt_symbol ELLIPSIS … ..
+  left=$REPLY
+  if (( $#sample > 1 )); then
+    left=${left//[$'\x80'-$'\xbf']/}
+  fi
+  room=$(( max - $#left > 2 ? max - $#left : 2 ))
+  if (( max == 0 || $#name <= room + $#left )); then
     REPLY=$name
     \builtin return
   fi
-  (( max >= 3 )) || max=3
-  keep=$(( (max - 1) / 2 ))
-  left=$name[1,max-1-keep]
+  keep=$(( room / 2 ))
+  left=$name[1,room-keep]
   right=$name[-keep,-1]
   if (( $#sample > 1 )); then
     # In a locale of single bytes, do not cut through a character of UTF-8.
@@ -107,7 +112,6 @@ function _gitstatus_prompt_name() {
       right=$right[2,-1]
     done
   fi
-  _gitstatus_prompt_symbol ELLIPSIS … ..
   REPLY=$left$REPLY$right
 }
 
@@ -356,5 +360,8 @@ _gitstatus_prompt_start MY
 # The value of a parameter is not expanded again, so what a branch is called is
 # shown and never run.
 setopt no_prompt_bang prompt_percent prompt_subst
-PROMPT='%F{cyan}%~%f${GITSTATUS_PROMPT:+ $GITSTATUS_PROMPT}
-%F{%(?.green.red)}%#%f '
+if [[ -n ${NO_COLOR-} || ${TERM-} == dumb ]]; then
+  PROMPT='%~${GITSTATUS_PROMPT:+ $GITSTATUS_PROMPT}'$'\n''%# '
+else
+  PROMPT='%F{cyan}%~%f${GITSTATUS_PROMPT:+ $GITSTATUS_PROMPT}'$'\n''%F{%(?.green.red)}%#%f '
+fi

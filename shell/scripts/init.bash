@@ -22,22 +22,26 @@ if [[ $- == *i* && -x @{.Daemon}@ ]]; then
       \builtin local status="$?" IFS=$' \t\n'
       # shellcheck disable=SC2034 # for the user's prompt
       GUST_PROMPT=$(@{.Gust}@ prompt --shell bash 2>/dev/null)
-      __gust_prompt_show
+      __gust_prompt_show "$status"
       \builtin return "$status"
     }
   fi
 @{- if .Full}@
 
-  # Sets PS1. Where bash expands parameters in it, it expands the value of one only
+  # Sets PS1, after a command that left $1. Where bash expands parameters in it, it expands the value of one only
   # once; where it does not, the prompt's own escapes are all that must be undone.
   __gust_prompt_show() {
+    \builtin local before='\[\e[36m\]\w\[\e[39m\]' after='\n\[\e[3'$(($1 ? 1 : 2))'m\]\$\[\e[39m\] '
+    if [[ -n ${NO_COLOR-} || ${TERM-} == dumb ]]; then
+      before='\w' after='\n\$ '
+    fi
     if \builtin shopt -q promptvars; then
       # shellcheck disable=SC2016 # for the prompt to expand
       PS1='${GUST_PROMPT:+ $GUST_PROMPT}'
     else
       PS1=${GUST_PROMPT:+ ${GUST_PROMPT//\\/\\\\}}
     fi
-    PS1=${GUST_PROMPT_BEFORE-'\[\e[36m\]\w\[\e[39m\]'}$PS1${GUST_PROMPT_AFTER-'\n\$ '}
+    PS1=${GUST_PROMPT_BEFORE-$before}$PS1${GUST_PROMPT_AFTER-$after}
   }
 @{- else}@
 

@@ -22,13 +22,16 @@ if [[ -o interactive && -x @{.Daemon}@ ]]; then
   # Sets PROMPT. The characters that zsh would expand in it, with one or the other
   # of its options, come from psvar, which it never expands.
   function __gust_prompt_show() {
-    \builtin local part=$GUST_PROMPT
+    \builtin local part=$GUST_PROMPT before='%F{cyan}%~%f' after=$'\n%F{%(?.green.red)}%#%f '
+    if [[ -n ${NO_COLOR-} || ${TERM-} == dumb ]]; then
+      before='%~' after=$'\n%# '
+    fi
     psvar[20]='$' psvar[21]='`' psvar[22]='\' psvar[23]='!'
     part=${part//\\/%22v}
     part=${part//\$/%20v}
     part=${part//\`/%21v}
     part=${part//\!/%23v}
-    PROMPT=${GUST_PROMPT_BEFORE-'%F{cyan}%~%f'}${part:+ $part}${GUST_PROMPT_AFTER-$'\n%F{%(?.green.red)}%#%f '}
+    PROMPT=${GUST_PROMPT_BEFORE-$before}${part:+ $part}${GUST_PROMPT_AFTER-$after}
   }
 @{- end}@
 

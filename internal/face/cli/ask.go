@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -79,6 +80,10 @@ func (p *Program) query(ctx context.Context, args []string) int {
 		return p.queryBy(ctx, dir, limit)
 	}
 	s, err := p.ask(ctx, dir, prompt.NewStyle(p.lookup))
+	if s == nil && err == nil && dir != "" {
+		// A prompt may stand in a directory that is gone; who names one means it.
+		_, err = os.Stat(dir)
+	}
 	if asJSON {
 		if p.writeJSON(s, err) != nil || err != nil {
 			return exitFail

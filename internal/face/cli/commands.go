@@ -133,7 +133,8 @@ func queryCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "query [DIR]", Short: "Print everything gust knows about a repository",
 		Long: `Prints what gust knows about the repository that DIR is in, a name and a value a line, and
-nothing outside a repository. Exits with 1 if something is wrong with the repository.`,
+nothing outside a repository. Exits with 1 if something is wrong with the repository, or if there
+is no DIR.`,
 		Example: `  gust query . --json
   {"repository":true,"workdir":"/home/me/src/project", …}
   gust query /tmp --json

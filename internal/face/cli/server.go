@@ -28,9 +28,9 @@ var errNoServer = errors.New("no server is running")
 func (p *Program) serverCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "server", Short: "Start, stop or look at the server that all shells share",
-		Long: `One server per user keeps repositories warm for every shell, prompt and script. It is started
-by the first who needs it and ends 15 minutes after the last; these commands are for looking
-and for troubleshooting. GUST_SERVER=0 in the environment keeps a program from using it.`,
+		Long: `One server per user keeps repositories warm for every shell, prompt and script. With
+GUST_SERVER=1 in the environment, programs use it and start it when there is none; it ends 15
+minutes after the last. These commands are for looking and for troubleshooting.`,
 		Example: `  gust server status
   gust server stop`,
 		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },

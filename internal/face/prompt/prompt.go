@@ -108,14 +108,13 @@ func (st *Style) count(symbol string, n int) string {
 func (st *Style) name(name string) string {
 	name = printable(name)
 	n := utf8.RuneCountInString(name)
-	limit := st.maxLength
-	if limit == 0 || n <= limit {
+	ellipsis := st.symbol("ELLIPSIS")
+	room := max(2, st.maxLength-utf8.RuneCountInString(ellipsis))
+	if st.maxLength == 0 || n <= room+utf8.RuneCountInString(ellipsis) {
 		return name
 	}
-	limit = max(limit, 3)
-	right := (limit - 1) / 2
-	left := limit - 1 - right
-	return name[:offset(name, left)] + st.symbol("ELLIPSIS") + name[offset(name, n-right):]
+	right := room / 2
+	return name[:offset(name, room-right)] + ellipsis + name[offset(name, n-right):]
 }
 
 // offset returns where the n-th character of s begins. A byte that is no UTF-8 is
