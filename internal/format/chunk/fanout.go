@@ -32,6 +32,20 @@ func CheckFanout(fanout []byte) (n int, ok bool) {
 //
 // Hot path: once per object looked up. Does not allocate.
 func Search(fanout, ids []byte, stride, skip int, id *oid.ID) (pos int, ok bool) {
+	lo := LowerBound(fanout, ids, stride, skip, id)
+	raw := id.Raw()
+	at := lo*stride + skip
+	if at+len(raw) <= len(ids) && bytes.Equal(ids[at:at+len(raw)], raw) {
+		return lo, true
+	}
+	return 0, false
+}
+
+// LowerBound is Search for the position of the first ID that is not below id; it
+// may be that behind the last one.
+//
+// Hot path: once per object looked up. Does not allocate.
+func LowerBound(fanout, ids []byte, stride, skip int, id *oid.ID) (pos int) {
 	b := int(id.First())
 	lo, hi := 0, int(binary.BigEndian.Uint32(fanout[4*b:]))
 	if b > 0 {
@@ -41,7 +55,7 @@ func Search(fanout, ids []byte, stride, skip int, id *oid.ID) (pos int, ok bool)
 		hi = len(ids) / stride
 	}
 	if lo < 0 || lo > hi {
-		return 0, false
+		return hi
 	}
 	raw := id.Raw()
 	key := binary.BigEndian.Uint64(raw)
@@ -62,11 +76,7 @@ func Search(fanout, ids []byte, stride, skip int, id *oid.ID) (pos int, ok bool)
 			hi = mid
 		}
 	}
-	at := lo*stride + skip
-	if at+len(raw) <= len(ids) && bytes.Equal(ids[at:at+len(raw)], raw) {
-		return lo, true
-	}
-	return 0, false
+	return lo
 }
 
 // guessFrom is the size of a bucket from which on guessing pays: it saves about

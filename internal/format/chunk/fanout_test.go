@@ -93,6 +93,16 @@ func TestSearchAllocs(t *testing.T) {
 	}
 }
 
+func TestLowerBoundAllocs(t *testing.T) {
+	fanout, table, ids := sorted(rand.New(rand.NewPCG(5, 6)), oid.SHA1, 100, 20, 0, false)
+	if n := testing.AllocsPerRun(1000, func() { LowerBound(fanout, table, 20, 0, &ids[50]) }); n != 0 {
+		t.Errorf("LowerBound allocates %v times", n)
+	}
+	if pos := LowerBound(fanout, table, 20, 0, &ids[50]); pos != 50 {
+		t.Errorf("LowerBound(ids[50]) = %d", pos)
+	}
+}
+
 func BenchmarkSearch(b *testing.B) {
 	fanout, table, ids := sorted(rand.New(rand.NewPCG(5, 6)), oid.SHA1, 400_000, 20, 0, false)
 	rand.New(rand.NewPCG(7, 8)).Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })

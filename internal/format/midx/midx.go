@@ -172,6 +172,16 @@ func (f *File) Find(id *oid.ID) (pack int, off int64, ok bool, err error) {
 	return pack, off, ok, err
 }
 
+// LowerBound returns the position, in the order of IDs, of the first object whose
+// ID is not below id; Len() if there is none.
+func (f *File) LowerBound(id *oid.ID) (i int, err error) {
+	err = f.file.Do(func(data []byte) error {
+		i = chunk.LowerBound(f.fanout.Of(data), f.ids.Of(data), f.algo.Size(), 0, id)
+		return nil
+	})
+	return i, err
+}
+
 // At returns the i-th object in the order of IDs, 0 <= i < Len(), and where it is.
 func (f *File) At(i int) (id oid.ID, pack int, off int64, err error) {
 	err = f.file.Do(func(data []byte) error {

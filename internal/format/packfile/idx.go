@@ -118,6 +118,17 @@ func (x *Index) Find(id *oid.ID) (off int64, ok bool, err error) {
 	return off, ok, err
 }
 
+// LowerBound returns the position, in the order of IDs, of the first object whose
+// ID is not below id; Len() if there is none.
+func (x *Index) LowerBound(id *oid.ID) (i int, err error) {
+	err = x.file.Do(func(data []byte) error {
+		ids, stride, skip := x.ids(data)
+		i = chunk.LowerBound(data[x.fanoutStart():], ids, stride, skip, id)
+		return nil
+	})
+	return i, err
+}
+
 // At returns the ID of the i-th object in the order of IDs, 0 <= i < Len(), and
 // the offset of its entry in the pack.
 func (x *Index) At(i int) (id oid.ID, off int64, err error) {

@@ -67,6 +67,8 @@ type backend interface {
 	tagAt(commit oid.ID, peel peeler) (string, error)
 	// logLength returns the number of entries in the reflog of name.
 	logLength(name string) (int, error)
+	// log returns the entries of the reflog of name, oldest first.
+	log(name string) ([]LogEntry, error)
 	// close gives up what is open.
 	close()
 }
