@@ -22,7 +22,7 @@ func Features() map[string]int {
 		"statsettings": 2, "oddnames": 2, "encoding": 2, "untrackedsetting": 2, "owner": 2, "editors": 2,
 		"restored": 2, "inplace": 2, "moved": 2, "replaced": 2, "gitfile": 2, "global": 2, "damage": 2,
 		"places": 2, "limits": 2, "replace": 2, "shallow": 2, "alternates": 2,
-		"environment": 2,
+		"environment": 2, "aged": 2,
 	}
 }
 
@@ -229,6 +229,12 @@ func (g *gen) add(commands []string) {
 		s.Queries[0].NoIndex = true
 	}
 	g.steps = append(g.steps, s)
+	if g.on["aged"] && g.IntN(2) == 0 {
+		// The daemon does not believe the times of files that changed just now, which
+		// would hide what it keeps of them: here it looks again when it believes them.
+		s.Commands = []string{"sleep 0.03"}
+		g.steps = append(g.steps, s)
+	}
 }
 
 // changes adds the mutation steps.
