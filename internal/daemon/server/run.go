@@ -28,9 +28,16 @@ type Local struct {
 	freeing sync.WaitGroup
 }
 
+// firstGCPercent is how much the heap may grow before it is collected while the
+// first answer is made, in percent.
+const firstGCPercent = 400
+
 // Respond is a Responder.
 func (l *Local) Respond(ctx context.Context, q *gitstatusd.Request, _, dst []byte) []byte {
 	if l.state == nil {
+		// Nearly all that the first answer makes is kept: the garbage collector would
+		// look through it in vain, while somebody waits.
+		defer debug.SetGCPercent(debug.SetGCPercent(firstGCPercent))
 		options := live.Options{Threads: l.O.Threads, TTL: l.O.TTL, Report: l.Log.problem}
 		if l.O.Watch {
 			l.pool = watch.NewPool(watch.PoolOptions{})

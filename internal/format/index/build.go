@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gust/internal/disk/mmap"
 	"gust/internal/pure/object"
 	"gust/internal/pure/oid"
 )
@@ -26,6 +27,7 @@ type builder struct {
 	stage int    // … and stage
 
 	follows bool // there is an entry before the first one, which another builder has
+	sorted  bool // sort was called
 }
 
 func newBuilder(algo oid.Algo) *builder {
@@ -36,8 +38,8 @@ func newBuilder(algo oid.Algo) *builder {
 
 // expect makes room for that many entries; 24 bytes are a long base name.
 func (b *builder) expect(entries int) {
-	b.ix.Entries = make([]Entry, 0, entries)
-	b.ix.ids = make([]byte, 0, entries*b.algo.Size())
+	b.ix.Entries = mmap.Huge(make([]Entry, 0, entries))
+	b.ix.ids = mmap.Huge(make([]byte, 0, entries*b.algo.Size()))
 	b.names.Grow(24 * entries)
 	dirs := entries/8 + 8 // what large trees have, or more
 	b.ix.Dirs = append(make([]Directory, 0, dirs), b.ix.Dirs...)
@@ -88,15 +90,20 @@ func (b *builder) add(e *Entry, id, path []byte, off int64) error {
 
 // finish returns the index of all entries, with what f says beside them.
 func (b *builder) finish(f *fileData) *Index {
-	for len(b.open) > 0 {
-		b.leave(len(b.ix.Entries))
+	if !b.sorted {
+		b.sort()
 	}
 	ix := b.ix
-	ix.names, ix.paths = b.names.String(), string(b.paths)
 	ix.Version, ix.Sparse, ix.Split = f.version, f.sparse, f.link != nil
 	st := f.source.sig.Stat()
 	ix.MtimeSec, ix.MtimeNsec = st.MtimeSec, st.MtimeNsec
-	b.index()
+	if ix.Sparse {
+		// A sparse directory stands where its path with a slash belongs, but is looked
+		// for by its name.
+		for d := range ix.Dirs {
+			slices.SortStableFunc(ix.Files(d), func(a, b uint32) int { return strings.Compare(ix.Name(int(a)), ix.Name(int(b))) })
+		}
+	}
 	ix.attachTrees(f.trees)
 	return ix
 }
@@ -207,9 +214,14 @@ func (b *builder) count(e *Entry) {
 	}
 }
 
-// index sorts entries and directories by the directory that holds them.
-func (b *builder) index() {
+// sort ends the entries, and sorts them and the directories by the directory that
+// holds them.
+func (b *builder) sort() {
+	for len(b.open) > 0 {
+		b.leave(len(b.ix.Entries))
+	}
 	ix := b.ix
+	b.sorted, ix.names, ix.paths = true, b.names.String(), string(b.paths)
 	ix.fileOf, ix.kidsOf = make([]uint32, len(ix.Dirs)+1), make([]uint32, len(ix.Dirs)+1)
 	for i := range ix.Entries {
 		ix.fileOf[ix.Entries[i].Dir+1]++
@@ -227,13 +239,6 @@ func (b *builder) index() {
 		d := ix.Entries[i].Dir
 		ix.files[next[d]] = uint32(i)
 		next[d]++
-	}
-	if ix.Sparse {
-		// A sparse directory stands where its path with a slash belongs, but is looked
-		// for by its name.
-		for d := range ix.Dirs {
-			slices.SortStableFunc(ix.Files(d), func(a, b uint32) int { return strings.Compare(ix.Name(int(a)), ix.Name(int(b))) })
-		}
 	}
 	copy(next, ix.kidsOf)
 	for d := 1; d < len(ix.Dirs); d++ {

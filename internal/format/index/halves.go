@@ -59,9 +59,16 @@ func (f *fileData) parseHalves(do func(func([]byte) error) error, count, first i
 	if first < count {
 		a.join(b)
 	}
-	return do(func(data []byte) error {
+	sorted := make(chan struct{})
+	go func() {
+		a.sort()
+		close(sorted)
+	}()
+	err = do(func(data []byte) error {
 		return f.parseExtensions(data[:len(data)-size], end)
 	})
+	<-sorted
+	return err
 }
 
 // firstOf returns the first error that was joined: the one that comes first in the

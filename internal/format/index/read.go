@@ -105,6 +105,7 @@ func (f *fileData) read(path string) error {
 	if int64(m.Size()) >= maxSize {
 		return fmt.Errorf("cannot read index '%s': file too large", path)
 	}
+	m.Populate()
 	err = f.parse(m.Do)
 	var bad *object.CorruptError
 	if errors.As(err, &bad) {

@@ -15,10 +15,14 @@ type treeNode struct {
 	Tree
 }
 
+// treeBytes is what a node takes in the file, less than most do.
+const treeBytes = 32
+
 // parseTrees reads the TREE extension. It returns nil if the extension is
 // damaged: the cache tree is a cache.
 func parseTrees(ext []byte, algo oid.Algo) []treeNode {
-	var nodes []treeNode
+	nodes := make([]treeNode, 0, len(ext)/treeBytes+1)
+	names := string(ext)
 	// open counts the nodes still expected: a valid extension ends when it is 0.
 	for open := 1; open > 0; open-- {
 		n := treeNode{}
@@ -40,7 +44,7 @@ func parseTrees(ext []byte, algo oid.Algo) []treeNode {
 		if err1 != nil || err2 != nil || n.subtrees < 0 || n.subtrees > len(rest) {
 			return nil
 		}
-		n.name = string(name)
+		n.name = names[len(names)-len(ext):][:len(name)]
 		n.ID = oid.Null(algo)
 		if n.Entries >= 0 {
 			if len(rest) < algo.Size() {

@@ -24,6 +24,10 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 	n.ignoreFile.absent, n.attrFile.absent = false, false
 	w.picked = w.picked[:0]
 	if d >= 0 && w.tracked(n, d) {
+		// What is not listed is not in the index either.
+		for _, r := range []*ruleSource{&n.ignoreFile, &n.attrFile} {
+			r.absent = !r.present && r.file == nil
+		}
 		return nil
 	}
 	for i := range l.Len() {

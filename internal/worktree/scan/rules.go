@@ -95,8 +95,10 @@ func (w *worker) rules(n *node, dir dirlist.Dir, d int, in *ignore.Stack, attrIn
 		n.attrList = attr.Parse(data, attr.Options{IgnoreCase: w.o.IgnoreCase})
 	}
 	if changed || n.attrIn != attrIn || n.attrOut == nil {
-		n.attrIn = attrIn
-		n.attrOut = attrIn.Push(n.attrList, string(w.path))
+		n.attrIn, n.attrOut = attrIn, attrIn
+		if !n.attrList.Empty() { // seldom: most directories have no path made for them
+			n.attrOut = attrIn.Push(n.attrList, string(w.path))
+		}
 	}
 
 	stale := n.in != in || n.under != under || n.out == nil && in != nil
@@ -115,12 +117,14 @@ func (w *worker) rules(n *node, dir dirlist.Dir, d int, in *ignore.Stack, attrIn
 		}
 	}
 	if stale {
-		source := gitignoreZ[:len(gitignoreZ)-1]
-		if len(w.path) > 0 {
-			source = string(w.path) + "/" + source
+		n.out, n.judged = in, false
+		if !n.ignoreList.Empty() {
+			source := gitignoreZ[:len(gitignoreZ)-1]
+			if len(w.path) > 0 {
+				source = string(w.path) + "/" + source
+			}
+			n.out = in.Push(n.ignoreList, string(w.path), source)
 		}
-		n.out = in.Push(n.ignoreList, string(w.path), source)
-		n.judged = false
 	}
 }
 

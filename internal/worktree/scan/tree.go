@@ -2,6 +2,7 @@ package scan
 
 import (
 	"gust/internal/disk/filestat"
+	"gust/internal/disk/mmap"
 	"gust/internal/format/index"
 	"gust/internal/rules/attr"
 	"gust/internal/rules/ignore"
@@ -95,7 +96,7 @@ type verdict struct {
 
 // NewTree returns a tree for ix that remembers nothing.
 func NewTree(ix *index.Index) *Tree {
-	return &Tree{ix: ix, nodes: make([]node, len(ix.Dirs)), results: make([]result, len(ix.Dirs)), verdicts: make([]*verdict, len(ix.Entries))}
+	return &Tree{ix: ix, nodes: mmap.Huge(make([]node, len(ix.Dirs))), results: make([]result, len(ix.Dirs)), verdicts: make([]*verdict, len(ix.Entries))}
 }
 
 // Index returns the index that t is for.
