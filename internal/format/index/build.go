@@ -94,7 +94,7 @@ func (b *builder) finish(f *fileData) *Index {
 		b.sort()
 	}
 	ix := b.ix
-	ix.Version, ix.Sparse, ix.Split = f.version, f.sparse, f.link != nil
+	ix.Version, ix.Sparse, ix.Split, ix.Unread = f.version, f.sparse, f.link != nil, f.unread
 	st := f.source.sig.Stat()
 	ix.MtimeSec, ix.MtimeNsec = st.MtimeSec, st.MtimeNsec
 	if ix.Sparse {

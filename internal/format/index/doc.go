@@ -1,5 +1,5 @@
-// Package index reads the index file, versions 2 to 4, with its extensions, in
-// its split and sparse forms.
+// Package index reads and writes the index file, versions 2 to 4, with its
+// extensions, in its split and sparse forms.
 //
 // The layout is that of gitformat-index(5). All numbers are in network byte
 // order:

@@ -70,6 +70,9 @@ type Index struct {
 	Sparse    bool     // the sdir extension: entries of mode object.ModeTree stand for whole directories
 	Split     bool     // read from a split index and its shared base
 	Gitlinks  []uint32 // the entries that are submodules
+	// Unread are the signatures of the extensions that were passed over. They are
+	// lost when the index is written by AppendFile.
+	Unread []string
 	// Counts over all entries.
 	Unmerged, SkipWorktree, AssumeUnchanged, IntentToAdd int
 

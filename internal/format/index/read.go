@@ -81,6 +81,7 @@ type fileData struct {
 	version int
 	trees   []treeNode
 	sparse  bool
+	unread  []string
 	link    *link
 	records []record // the entries, where there is no builder
 }
@@ -334,6 +335,7 @@ func (f *fileData) parseExtensions(body []byte, off int) error {
 			if sig[0] < 'A' || sig[0] > 'Z' {
 				err = corrupt(int64(off), "unknown index extension %q is required", sig)
 			}
+			f.unread = append(f.unread, sig)
 		}
 		if err != nil {
 			return err

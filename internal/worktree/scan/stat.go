@@ -45,7 +45,7 @@ func (r *StatRules) match(e *index.Entry, st *filestat.Stat, empty bool, ix *ind
 	} else if !st.IsRegular() || !r.IgnoreExec && (e.Mode^st.Mode)&0o100 != 0 {
 		return modified
 	}
-	if size := recordedSize(st.Size); e.Size != size && e.Size != 0 {
+	if size := index.RecordedSize(st.Size); e.Size != size && e.Size != 0 {
 		return modified
 	} else if e.Size == 0 && (!empty || size != 0) {
 		// Smudged, or never looked at: the size says nothing.
@@ -55,15 +55,6 @@ func (r *StatRules) match(e *index.Entry, st *filestat.Stat, empty bool, ix *ind
 		return unsure
 	}
 	return clean
-}
-
-// recordedSize returns what Git records of a size in bytes: its low 32 bits, but
-// not 0 for a file that is not empty.
-func recordedSize(size int64) uint32 {
-	if size != 0 && uint32(size) == 0 {
-		return 1 << 31
-	}
-	return uint32(size)
 }
 
 // differs reports whether a field that counts is another one.
