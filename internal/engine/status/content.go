@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 
-	"gust/internal/format/config"
 	"gust/internal/pure/object"
 	"gust/internal/repo"
 	"gust/internal/rules/attr"
@@ -25,42 +24,25 @@ func readFilters(r *repo.Repository) (*filter.Settings, error) {
 	} else if on {
 		s.AutoCRLF = filter.AutoTrue
 	}
-	trustAll, err := trustsFilters(r.Config)
+	trust, err := readTrusts(r.Config)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range r.Config.Subsections("filter") {
 		key := "filter." + name + "."
-		clean, hasClean := r.Config.Entry(key + "clean")
-		process, hasProcess := r.Config.Entry(key + "process")
+		clean, _ := r.Config.Get(key + "clean")
+		process, _ := r.Config.Get(key + "process")
 		required, _, err := r.Config.Bool(key + "required")
 		if err != nil {
 			return nil, err
 		}
 		s.Drivers[name] = filter.Driver{
-			Clean: clean.Value, Process: process.Value, Required: required,
-			// A command that came with the repository is not run by a prompt.
-			Trusted: trustAll || (!hasClean || clean.Scope.Protected()) && (!hasProcess || process.Scope.Protected()),
+			Clean: clean, Process: process, Required: required,
+			// A command that came with the repository is not run by a prompt unasked.
+			Trusted: trust.allow(r, name),
 		}
 	}
 	return s, nil
-}
-
-// trustsFilters reads gust.trustFilters, which only protected configuration may
-// set.
-func trustsFilters(c *config.Config) (bool, error) {
-	trust := false
-	for _, e := range c.Entries("gust.trustFilters") {
-		if !e.Scope.Protected() {
-			continue
-		}
-		v, ok := config.ParseBool(e.Value)
-		if !ok && !e.NoValue {
-			return false, &config.ValueError{Entry: e, Problem: "not a boolean"}
-		}
-		trust = v || e.NoValue
-	}
-	return trust, nil
 }
 
 // A comparer compares the content of one file at a time.

@@ -58,7 +58,7 @@ func (p *Program) commands() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(p.initCommand(), promptCommand(), queryCommand(), p.watchCommand(), p.serverCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), promptCommand(), queryCommand(), p.watchCommand(), p.serverCommand(), p.trustCommand(), p.versionCommand())
 	return root
 }
 
