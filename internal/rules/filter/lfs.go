@@ -67,11 +67,17 @@ func LFSPointer(src []byte) []byte {
 }
 
 // IsLFSPointer reports whether src is a whole pointer file: a version that Git
-// LFS knows, extension lines perhaps, the object and its size, in this order.
+// LFS knows, extension lines perhaps, the object and its size, in this order. Empty lines are
+// none.
 func IsLFSPointer(src []byte) bool {
-	lines := strings.Split(string(bytes.TrimSpace(src)), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSuffix(lines[i], "\r")
+	var lines []string
+	for line := range strings.SplitSeq(string(bytes.TrimSpace(src)), "\n") {
+		if line = strings.TrimSuffix(line, "\r"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return false
 	}
 	switch lines[0] {
 	case "version " + lfsVersion, "version http://git-media.io/v/2", "version https://hawser.github.com/spec/v1":
@@ -79,8 +85,12 @@ func IsLFSPointer(src []byte) bool {
 		return false
 	}
 	lines = lines[1:]
-	for len(lines) > 0 && isLFSExtension(lines[0]) {
-		lines = lines[1:]
+	for seen := 0; len(lines) > 0 && isLFSExtension(lines[0]); lines = lines[1:] {
+		priority := 1 << (lines[0][len("ext-")] - '0')
+		if seen&priority != 0 {
+			return false
+		}
+		seen |= priority
 	}
 	if len(lines) != 2 || !isLFSObject(lines[0], "oid") {
 		return false
@@ -100,6 +110,5 @@ func isLFSExtension(line string) bool {
 // isLFSObject reports whether line is key followed by an object's hash.
 func isLFSObject(line, key string) bool {
 	digits, ok := strings.CutPrefix(line, key+" sha256:")
-	_, err := hex.DecodeString(digits)
-	return ok && len(digits) == 2*sha256.Size && err == nil
+	return ok && len(digits) == 2*sha256.Size && strings.Trim(digits, "0123456789abcdef") == ""
 }
