@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 
@@ -20,12 +21,13 @@ func main() {
 		os.Exit(server.Process(context.Background(), p))
 	}
 	os.Exit(cli.Run(context.Background(), &cli.Program{
-		Args: os.Args[1:], Env: os.Environ(), Out: os.Stdout, Err: os.Stderr,
+		Args: os.Args[1:], Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Dir:      os.Getwd,
 		Exe:      executable,
 		Exists:   exists,
 		Asker:    asker,
+		HandOver: handOver,
 	}))
 }
 
@@ -51,4 +53,11 @@ func executable() (string, error) {
 func exists(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+func handOver(args []string) int {
+	cmd := exec.Command("git", args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Run()
+	return cmd.ProcessState.ExitCode()
 }

@@ -12,6 +12,7 @@ import (
 // names: the ends of a shallow history have none, grafts have others.
 type Overrides struct {
 	Parents map[oid.ID][]oid.ID
+	Grafted bool // info/grafts has lines
 
 	paths [2]string
 	sigs  [2]filestat.Signature
@@ -46,6 +47,7 @@ func (r *Repository) ParentOverrides() (*Overrides, error) {
 		o.sigs[i] = sig
 		texts[i] = string(data)
 	}
+	o.Grafted = texts[1] != ""
 	o.grafts(texts[1], r.Algo)
 	at := 0
 	for line := range strings.Lines(texts[0]) {

@@ -33,12 +33,16 @@ type Asker interface {
 type Program struct {
 	Args     []string // without the name of the program
 	Env      []string // NAME=value
+	In       io.Reader
 	Out, Err io.Writer
 	Terminal bool                   // Out is one
 	Dir      func() (string, error) // the working directory, absolute
 	Exe      func() (string, error) // gust's own path, absolute, without symbolic links
 	Exists   func(path string) bool // path is a file that can be run
 	Asker    func() Asker           // called at most once
+	// HandOver runs git with Args in this program's place and returns its exit code:
+	// what gust does not know is git's to do, as if it had been asked itself.
+	HandOver func(args []string) int
 	// cold is runCommands; a test puts something else here to see that it is not
 	// called.
 	cold func(context.Context, *Program) int
@@ -48,6 +52,9 @@ type Program struct {
 func Run(ctx context.Context, p *Program) int {
 	if p.cold == nil {
 		p.cold = runCommands
+	}
+	if len(p.Args) > 0 && p.Args[0] == "describe" {
+		return p.describe(ctx, p.Args[1:])
 	}
 	if slices.Contains(p.Args, "--help") || slices.Contains(p.Args, "-h") {
 		return p.cold(ctx, p)
@@ -63,6 +70,9 @@ func Run(ctx context.Context, p *Program) int {
 	}
 	return p.cold(ctx, p)
 }
+
+// handOver hands the whole command over to git.
+func (p *Program) handOver() int { return p.HandOver(p.Args) }
 
 // fail writes a message to Err and returns code.
 func (p *Program) fail(code int, format string, args ...any) int {

@@ -6,80 +6,6 @@ import (
 	"gust/internal/format/commitgraph"
 )
 
-// A dateQueue is a heap of commits, the latest on top.
-type dateQueue struct {
-	items []dated
-}
-
-type dated struct {
-	time int64
-	i    uint32
-}
-
-func (q *dateQueue) reset() { q.items = q.items[:0] }
-
-func (q *dateQueue) push(d dated) {
-	q.items = append(q.items, d)
-	h := q.items
-	k := len(h) - 1
-	for k > 0 {
-		up := (k - 1) / 2
-		if h[up].time >= d.time {
-			break
-		}
-		h[k] = h[up]
-		k = up
-	}
-	h[k] = d
-}
-
-func (q *dateQueue) pop() dated { return q.remove(0) }
-
-// popEarliest removes the commit with the earliest time. It takes time linear in
-// the length of the queue.
-func (q *dateQueue) popEarliest() dated {
-	k := 0
-	for j := range q.items {
-		if q.items[j].time < q.items[k].time {
-			k = j
-		}
-	}
-	return q.remove(k)
-}
-
-func (q *dateQueue) remove(k int) dated {
-	h := q.items
-	out := h[k]
-	last := h[len(h)-1]
-	h = h[:len(h)-1]
-	q.items = h
-	if k == len(h) {
-		return out
-	}
-	for {
-		c := 2*k + 1
-		if c >= len(h) {
-			break
-		}
-		if c+1 < len(h) && h[c+1].time > h[c].time {
-			c++
-		}
-		if h[c].time <= last.time {
-			break
-		}
-		h[k] = h[c]
-		k = c
-	}
-	// If k was not the top, the last item comes from another branch, and may be
-	// later than what is above k.
-	for k > 0 && h[(k-1)/2].time < last.time {
-		h[k] = h[(k-1)/2]
-		k = (k - 1) / 2
-	}
-	h[k] = last
-	return out
-}
-
 // A dateWalk paints commits with where they are reachable from, the latest first.
 type dateWalk struct {
 	w      *Walker
@@ -116,7 +42,7 @@ func (w *Walker) byDate(ctx context.Context, v *commitgraph.View, a, b uint32) (
 		return 0, 0, err
 	}
 	for d.single > 0 {
-		if err := d.step(ctx, w.queue.pop()); err != nil {
+		if err := d.step(ctx, w.queue.Pop()); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -150,7 +76,7 @@ func (d *dateWalk) slop(ctx context.Context) error {
 		}
 		// The commits that look oldest are the suspects: give every other turn to
 		// them.
-		next := w.queue.pop
+		next := w.queue.Pop
 		if turn&1 == 1 && left > 0 {
 			next = w.queue.popEarliest
 		}
@@ -162,13 +88,13 @@ func (d *dateWalk) slop(ctx context.Context) error {
 }
 
 // step walks one commit taken from the queue.
-func (d *dateWalk) step(ctx context.Context, q dated) error {
+func (d *dateWalk) step(ctx context.Context, i uint32) error {
 	w := d.w
 	d.walked++
 	if d.walked&255 == 0 && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	n := &w.commits.nodes[q.i]
+	n := &w.commits.nodes[i]
 	n.flags = n.flags&^queued | walked
 	flags := n.flags & both
 	if flags != both {
@@ -176,7 +102,7 @@ func (d *dateWalk) step(ctx context.Context, q dated) error {
 	}
 	for k := range n.parents {
 		// Painting may move the tables.
-		n := &w.commits.nodes[q.i]
+		n := &w.commits.nodes[i]
 		if err := d.paint(w.commits.parents[n.parent+k], flags); err != nil {
 			return err
 		}
@@ -206,7 +132,7 @@ func (d *dateWalk) paint(i uint32, flags uint8) error {
 		if flags != both {
 			d.single++
 		}
-		w.queue.push(dated{n.time, i})
+		w.queue.Push(n.time, i)
 		return nil
 	}
 	if d.gained(i, before) {

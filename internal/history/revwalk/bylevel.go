@@ -186,13 +186,13 @@ func (w *Walker) aboveGraph(ctx context.Context, v *commitgraph.View, a, b uint3
 		return false, err
 	}
 	for common := 0; len(w.queue.items) > 0; {
-		q := w.queue.pop()
-		if w.commits.nodes[q.i].flags&both == both {
+		i := w.queue.Pop()
+		if w.commits.nodes[i].flags&both == both {
 			if common++; common > tooNew {
 				return false, nil
 			}
 		}
-		if err := d.step(ctx, q); err != nil {
+		if err := d.step(ctx, i); err != nil {
 			return false, err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"gust/internal/format/commitgraph"
-	"gust/internal/pure/object"
 	"gust/internal/pure/oid"
 	"gust/internal/store/odb"
 )
@@ -34,12 +33,13 @@ type Walker struct {
 	mu       sync.Mutex // guards what follows
 	commits  table
 	replaced uint64 // version of the replacements that commits were read under
-	queue    dateQueue
+	queue    Queue
 	touched  []uint32 // commits whose flags are set
 	stack    []uint32
 	levels   levelWalk
-	buf      []byte
-	head     object.CommitHead
+	r        headReader
+	objects  int    // commit objects read since the walk began
+	ahead    *ahead // those who help; nil as long as nobody does
 }
 
 // New returns a Walker over the commits in db.
@@ -66,25 +66,36 @@ func (w *Walker) AheadBehind(ctx context.Context, a, b oid.ID) (ahead, behind in
 	if a == b {
 		return 0, 0, nil
 	}
+	w.begin()
+	err = w.withGraph(ctx, func(v *commitgraph.View) error {
+		ahead, behind, err = w.aheadBehind(ctx, v, a, b)
+		return err
+	})
+	return ahead, behind, err
+}
+
+// begin forgets what was read under other replacements.
+func (w *Walker) begin() {
 	if v := w.db.ReplacementsVersion(); v != w.replaced {
 		w.commits.reset()
 		w.replaced = v
 	}
+}
+
+// withGraph calls use with the commit-graph, or with nil where there is none or it
+// is found broken.
+func (w *Walker) withGraph(ctx context.Context, use func(v *commitgraph.View) error) error {
+	w.objects = 0
 	defer w.tidy()
-	graph := w.graph()
-	if graph == nil {
-		return w.aheadBehind(ctx, nil, a, b)
+	if graph := w.graph(); graph != nil {
+		err := graph.Do(use)
+		if err == nil || errors.Is(err, errObject) || ctx.Err() != nil {
+			return err
+		}
+		// The graph is broken, or its files were replaced this moment.
+		w.forget()
 	}
-	err = graph.Do(func(v *commitgraph.View) error {
-		ahead, behind, err = w.aheadBehind(ctx, v, a, b)
-		return err
-	})
-	if err == nil || errors.Is(err, errObject) || ctx.Err() != nil {
-		return ahead, behind, err
-	}
-	// The graph is broken, or its files were replaced this moment.
-	w.forget()
-	return w.aheadBehind(ctx, nil, a, b)
+	return use(nil)
 }
 
 // graph returns the commit-graph if it may be used, or nil.
@@ -163,16 +174,20 @@ func (w *Walker) forget() {
 		w.commits.nodes[i].flags = 0
 	}
 	w.touched = w.touched[:0]
-	w.queue.reset()
+	w.queue.Reset()
 	w.levels.reset()
 }
 
 // tidy prepares w for the next question.
 func (w *Walker) tidy() {
+	if w.ahead != nil {
+		w.ahead.end()
+		w.ahead = nil
+	}
 	w.forget()
 	if len(w.commits.nodes) > keepCommits {
 		w.commits = newTable(w.db.Algo())
-		w.touched, w.stack, w.queue = nil, nil, dateQueue{}
+		w.touched, w.stack, w.queue = nil, nil, Queue{}
 	}
 }
 

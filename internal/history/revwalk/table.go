@@ -120,20 +120,42 @@ func (w *Walker) load(v *commitgraph.View, i uint32) error {
 			return w.loadFrom(v, i, pos)
 		}
 	}
-	if err := w.read(id); err != nil {
+	parents, err := w.parents(id)
+	if err != nil {
 		return &objectError{id, err}
-	}
-	parents := w.head.Parents
-	if o, ok := w.o.Overrides[id]; ok {
-		parents = o
 	}
 	first := uint32(len(t.parents))
 	for k := range parents {
 		p := t.add(parents[k].Raw())
 		t.parents = append(t.parents, p)
 	}
-	t.nodes[i].set(w.head.CommitTime, first, len(parents))
+	t.nodes[i].set(w.r.head.CommitTime, first, len(parents))
 	return nil
+}
+
+// parents reads the commit id into w.r and returns its parents.
+func (w *Walker) parents(id oid.ID) ([]oid.ID, error) {
+	a := w.help()
+	if a != nil && a.take(id, &w.r.head) {
+		return w.r.head.Parents, nil
+	}
+	w.objects++
+	if err := w.read(&w.r, id); err != nil {
+		return nil, err
+	}
+	parents := w.parentsOf(&w.r, id)
+	if a != nil && len(parents) > 1 {
+		a.ask(parents[1:])
+	}
+	return parents, nil
+}
+
+// parentsOf returns the parents of the commit id, which was read into r.
+func (w *Walker) parentsOf(r *headReader, id oid.ID) []oid.ID {
+	if o, ok := w.o.Overrides[id]; ok {
+		return o
+	}
+	return r.head.Parents
 }
 
 func (n *node) set(time int64, first uint32, parents int) {
@@ -157,19 +179,19 @@ func (w *Walker) loadFrom(v *commitgraph.View, i, pos uint32) error {
 	return nil
 }
 
-// read reads the start of the commit id into w.head.
-func (w *Walker) read(id oid.ID) error {
+// read reads the start of the commit id into r. It may run beside others.
+func (w *Walker) read(r *headReader, id oid.ID) error {
 	for n := headSize; ; n *= 8 {
-		typ, size, data, err := w.db.ReadPart(id, w.buf[:0], n)
+		typ, size, data, err := w.db.ReadPart(id, r.buf[:0], n)
 		if err != nil {
 			return err
 		}
-		w.buf = data
+		r.buf = data
 		if typ != object.Commit {
 			return fmt.Errorf("object is a %v", typ)
 		}
 		whole := int64(len(data)) == size
-		ok, err := w.head.ParseHead(data, whole, w.db.Algo())
+		ok, err := r.head.ParseHead(data, whole, w.db.Algo())
 		if ok || err != nil {
 			return err
 		}

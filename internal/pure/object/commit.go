@@ -116,8 +116,14 @@ func commitTime(headers []byte) int64 {
 	}
 	// The name may hold '>' too: the time follows the last one.
 	line = bytes.TrimLeft(line[bytes.LastIndexByte(line, '>')+1:], " \t\v\f\r")
+	return ParseTime(line)
+}
+
+// ParseTime returns the number of seconds that the decimal digits at the start of
+// text stand for, 0 where there are none or too many.
+func ParseTime(text []byte) int64 {
 	var t int64
-	for i, c := range line {
+	for i, c := range text {
 		if c < '0' || c > '9' {
 			break
 		}
