@@ -81,6 +81,7 @@ func (e *engine) count(f func() int) int {
 
 // A service is a server that runs in this process.
 type service struct {
+	*server.Server
 	t     testing.TB
 	place socket.Place
 	env   []string
@@ -134,10 +135,11 @@ func serveIn(t testing.TB, dir string, e *engine, o server.Options) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Server = server.New(e, server.NewLog(s.log, gitstatusd.Debug), o)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer close(s.done)
-		if err := server.New(e, server.NewLog(s.log, gitstatusd.Debug), o).Serve(ctx, l); err != nil {
+		if err := s.Serve(ctx, l); err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
 	}()

@@ -221,6 +221,8 @@ func TestEqualRequestsShare(t *testing.T) {
 	other := s.connect()
 	send(t, other, query("", "/other")) // does not wait for the first
 	<-begun
+	// An acknowledgement says that a request has come, not yet that it waits.
+	until(t, "all but the first wait", func() bool { return s.Waiting() == n-1 })
 	close(release)
 	wg.Wait()
 	if got := e.count(func() int { return len(e.asked) }); got != 3 {
