@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -55,9 +56,12 @@ func exists(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func handOver(args []string) int {
+func handOver(args []string, in []byte) int {
 	cmd := exec.Command("git", args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if in != nil {
+		cmd.Stdin = bytes.NewReader(in)
+	}
 	cmd.Run()
 	return cmd.ProcessState.ExitCode()
 }

@@ -280,7 +280,7 @@ func (r *Repo) Gust(t testing.TB, in string, args ...string) (a Answer, ok bool)
 	a.Code = cli.Run(context.Background(), &cli.Program{
 		Args: args, Env: r.Env.Environ(), In: strings.NewReader(in), Out: &out, Err: &errs,
 		Dir: func() (string, error) { return r.Dir, nil },
-		HandOver: func([]string) int {
+		HandOver: func([]string, []byte) int {
 			ok = false
 			return -1
 		},

@@ -42,7 +42,8 @@ type Program struct {
 	Asker    func() Asker           // called at most once
 	// HandOver runs git with Args in this program's place and returns its exit code:
 	// what gust does not know is git's to do, as if it had been asked itself.
-	HandOver func(args []string) int
+	// The standard input is in, if that is not nil.
+	HandOver func(args []string, in []byte) int
 	// cold is runCommands; a test puts something else here to see that it is not
 	// called.
 	cold func(context.Context, *Program) int
@@ -53,8 +54,13 @@ func Run(ctx context.Context, p *Program) int {
 	if p.cold == nil {
 		p.cold = runCommands
 	}
-	if len(p.Args) > 0 && p.Args[0] == "describe" {
-		return p.describe(ctx, p.Args[1:])
+	if len(p.Args) > 0 {
+		switch p.Args[0] {
+		case "describe":
+			return p.describe(ctx, p.Args[1:])
+		case "rev-list":
+			return p.revList(ctx, p.Args[1:])
+		}
 	}
 	if slices.Contains(p.Args, "--help") || slices.Contains(p.Args, "-h") {
 		return p.cold(ctx, p)
@@ -72,7 +78,7 @@ func Run(ctx context.Context, p *Program) int {
 }
 
 // handOver hands the whole command over to git.
-func (p *Program) handOver() int { return p.HandOver(p.Args) }
+func (p *Program) handOver() int { return p.HandOver(p.Args, nil) }
 
 // fail writes a message to Err and returns code.
 func (p *Program) fail(code int, format string, args ...any) int {

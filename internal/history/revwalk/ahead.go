@@ -32,6 +32,7 @@ type ahead struct {
 
 // An aheadHead is a commit that was read.
 type aheadHead struct {
+	tree          oid.ID
 	time          int64
 	parent, count int // in ahead.parents
 }
@@ -85,7 +86,7 @@ func (a *ahead) take(id oid.ID, head *object.CommitHead) bool {
 		return false
 	}
 	h := &a.heads[k]
-	head.CommitTime = h.time
+	head.Tree, head.CommitTime = h.tree, h.time
 	head.Parents = append(head.Parents[:0], a.parents[h.parent:h.parent+h.count]...)
 	if a.unread--; a.unread == aheadUnread-1 {
 		a.more.Broadcast()
@@ -126,7 +127,7 @@ func (a *ahead) run() {
 			err := a.w.read(&r, id)
 			a.mu.Lock()
 			if err == nil {
-				a.add(id, a.w.parentsOf(&r, id), r.head.CommitTime)
+				a.add(id, a.w.parentsOf(&r, id), &r.head)
 			}
 		}
 	}
@@ -160,12 +161,12 @@ func (a *ahead) claim(dst, commits []oid.ID) []oid.ID {
 	return dst
 }
 
-func (a *ahead) add(id oid.ID, parents []oid.ID, time int64) {
+func (a *ahead) add(id oid.ID, parents []oid.ID, head *object.CommitHead) {
 	k := len(a.heads)
-	a.heads = append(a.heads, aheadHead{time, len(a.parents), len(parents)})
+	a.heads = append(a.heads, aheadHead{head.Tree, head.CommitTime, len(a.parents), len(parents)})
 	a.parents = append(a.parents, parents...)
 	a.known[id] = int32(k)
-	a.line.Push(time, uint32(k))
+	a.line.Push(head.CommitTime, uint32(k))
 	a.unread++
 }
 

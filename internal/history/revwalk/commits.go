@@ -43,6 +43,17 @@ func (c *Commits) Number(id *oid.ID) uint32 {
 	return c.base + c.w.commits.add(id.Raw())
 }
 
+// Known reports whether id is known to be a commit, without looking for it.
+func (c *Commits) Known(id *oid.ID) bool {
+	if c.v != nil {
+		if _, ok := c.v.Lookup(id); ok {
+			return true
+		}
+	}
+	i, ok := c.w.commits.find(id.Raw())
+	return ok && c.w.commits.nodes[i].loaded
+}
+
 // ID returns the ID of commit i.
 func (c *Commits) ID(i uint32) oid.ID {
 	if i < c.base {
@@ -58,6 +69,15 @@ func (c *Commits) Time(i uint32) (int64, error) {
 	}
 	err := c.w.load(nil, i-c.base)
 	return c.w.commits.nodes[i-c.base].time, err
+}
+
+// Tree returns the ID of the tree of commit i, which was loaded.
+func (c *Commits) Tree(i uint32) oid.ID {
+	if i < c.base {
+		return c.v.Tree(i)
+	}
+	t := &c.w.commits
+	return oid.FromBytes(t.algo, t.trees[int(i-c.base)*t.algo.Size():])
 }
 
 // Load returns the commit time of commit i in seconds since 1970 and appends its

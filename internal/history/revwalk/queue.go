@@ -50,6 +50,9 @@ func (q *Queue) Push(time int64, i uint32) {
 	h[k] = d
 }
 
+// First returns the first commit. The queue must not be empty.
+func (q *Queue) First() (i uint32) { return q.items[0].i }
+
 // Pop removes the first commit. The queue must not be empty.
 func (q *Queue) Pop() (i uint32) { return q.remove(0).i }
 

@@ -18,6 +18,7 @@ type table struct {
 	seed    maphash.Seed
 	nodes   []node
 	ids     []byte   // raw IDs of the nodes, one behind the other
+	trees   []byte   // raw IDs of their trees, likewise; of no use before the node is loaded
 	parents []uint32 // numbers of the nodes' parents
 	slots   []uint32 // open hash table of numbers plus one; its length is a power of two
 }
@@ -37,7 +38,7 @@ func newTable(a oid.Algo) table {
 
 // reset forgets all commits and keeps the memory.
 func (t *table) reset() {
-	t.nodes, t.ids, t.parents = t.nodes[:0], t.ids[:0], t.parents[:0]
+	t.nodes, t.ids, t.trees, t.parents = t.nodes[:0], t.ids[:0], t.trees[:0], t.parents[:0]
 	clear(t.slots)
 }
 
@@ -70,6 +71,7 @@ func (t *table) add(raw []byte) uint32 {
 	i = uint32(len(t.nodes))
 	t.nodes = append(t.nodes, node{})
 	t.ids = append(t.ids, raw...)
+	t.trees = append(t.trees, raw...) // as large
 	t.slots[slot] = i + 1
 	if len(t.nodes)*2 > len(t.slots) {
 		t.grow()
@@ -129,6 +131,7 @@ func (w *Walker) load(v *commitgraph.View, i uint32) error {
 		p := t.add(parents[k].Raw())
 		t.parents = append(t.parents, p)
 	}
+	copy(t.trees[int(i)*t.algo.Size():], w.r.head.Tree.Raw())
 	t.nodes[i].set(w.r.head.CommitTime, first, len(parents))
 	return nil
 }
@@ -175,6 +178,8 @@ func (w *Walker) loadFrom(v *commitgraph.View, i, pos uint32) error {
 		k := t.add(id.Raw())
 		t.parents = append(t.parents, k)
 	}
+	tree := v.Tree(pos)
+	copy(t.trees[int(i)*t.algo.Size():], tree.Raw())
 	t.nodes[i].set(v.CommitTime(pos), first, len(w.stack))
 	return nil
 }

@@ -45,6 +45,7 @@ func isParent(headers []byte, a oid.Algo) bool {
 
 // A CommitHead is what a walk over history needs of a commit.
 type CommitHead struct {
+	Tree       oid.ID
 	Parents    []oid.ID
 	CommitTime int64 // as in CommitData
 }
@@ -60,10 +61,11 @@ func (h *CommitHead) ParseHead(data []byte, whole bool, a oid.Algo) (ok bool, er
 	if !whole && len(data) <= len("tree ")+a.HexSize()+1 {
 		return false, nil
 	}
-	_, rest, corrupt := headerID(data, "tree ", a)
+	tree, rest, corrupt := headerID(data, "tree ", a)
 	if corrupt != nil {
 		return false, corrupt
 	}
+	h.Tree = tree
 	for isParent(rest, a) {
 		if !whole && len(rest) <= len("parent ")+a.HexSize()+1 {
 			return false, nil

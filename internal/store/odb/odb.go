@@ -187,6 +187,13 @@ func (db *DB) Stat(id oid.ID) (object.Type, int64, error) {
 	return typ, size, err
 }
 
+// Has returns nil if the object id is there, under its own ID whatever replaces it.
+// It looks for it and does not read it. Errors are those of Read.
+func (db *DB) Has(id oid.ID) error {
+	_, _, _, err := db.findAs(id, id, request{has: true})
+	return err
+}
+
 func (db *DB) read(id oid.ID, dst []byte, n int64) (object.Type, int64, []byte, error) {
 	typ, size, out, err := db.find(id, request{dst: dst, n: n})
 	if err != nil {
@@ -248,11 +255,15 @@ const maxTries = 10
 
 // find looks for id, replaced as need be, and answers q.
 func (db *DB) find(id oid.ID, q request) (object.Type, int64, []byte, error) {
-	want := id
-	id, err := db.replaced(id)
+	to, err := db.replaced(id)
 	if err != nil {
 		return 0, 0, nil, err
 	}
+	return db.findAs(id, to, q)
+}
+
+// findAs is find where id is to be found for want.
+func (db *DB) findAs(want, id oid.ID, q request) (object.Type, int64, []byte, error) {
 	if id.Algo() != db.o.Algo {
 		return 0, 0, nil, fmt.Errorf("%w: %s is no %v object ID", ErrNotFound, want, db.o.Algo)
 	}

@@ -10,6 +10,7 @@ import (
 // A request says what is asked of an object.
 type request struct {
 	stat bool   // only type and size
+	has  bool   // nothing at all
 	dst  []byte // content is appended to it
 	n    int64  // bytes of the content that are wanted, negative for all
 }
@@ -22,6 +23,9 @@ type answer struct {
 }
 
 func (q *request) pack(s *scratch, p *packfile.Pack, off int64, id *oid.ID) (a answer, err error) {
+	if q.has {
+		return a, nil
+	}
 	if q.stat {
 		a.typ, a.size, err = p.Stat(&s.pack, off)
 		return a, err
@@ -35,7 +39,7 @@ func (q *request) pack(s *scratch, p *packfile.Pack, off int64, id *oid.ID) (a a
 
 func (q *request) loose(s *scratch, dir string, id *oid.ID) (a answer, err error) {
 	n := q.n
-	if q.stat {
+	if q.stat || q.has {
 		n = 0
 	}
 	a.typ, a.size, a.out, err = s.loose.Read(dir, *id, q.dst, n)
