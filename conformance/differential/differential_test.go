@@ -167,8 +167,9 @@ func tempDir(t *testing.T) string {
 	return dir
 }
 
-// playAll plays the seeds on a few goroutines and reports the first failures, shrunk.
-func playAll(t *testing.T, m *Maker, dir string, list []uint64, start func(*gittest.Env, string, gittest.Options) (answerer, error)) {
+// playAll plays the seeds on a few goroutines, reports the first failures, shrunk,
+// and returns the number of answers that were compared.
+func playAll(t *testing.T, m *Maker, dir string, list []uint64, start func(*gittest.Env, string, gittest.Options) (answerer, error)) int {
 	t.Helper()
 	gits := gittest.All(t)
 	p := &player{t: t, m: m, dir: dir, list: list, gits: gits, start: start, statuses: map[string]int{}, seen: map[string]int{}}
@@ -194,6 +195,7 @@ func playAll(t *testing.T, m *Maker, dir string, list []uint64, start func(*gitt
 			t.Logf("seen %5d times: %s", p.seen[what], what)
 		}
 	}
+	return p.asked
 }
 
 // A player shares a list of seeds among goroutines.

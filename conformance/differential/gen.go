@@ -22,7 +22,7 @@ func Features() map[string]int {
 		"statsettings": 2, "oddnames": 2, "encoding": 2, "untrackedsetting": 2, "owner": 2, "editors": 2,
 		"restored": 2, "inplace": 2, "moved": 2, "replaced": 2, "gitfile": 2, "global": 2, "damage": 2,
 		"places": 2, "limits": 2, "replace": 2, "shallow": 2, "alternates": 2,
-		"environment": 2, "aged": 2,
+		"environment": 2, "aged": 2, "outside": 3,
 	}
 }
 
@@ -69,6 +69,11 @@ func (m *Maker) Make(seed uint64) *Scenario {
 	g := &gen{Rand: newRand(seed), m: m, on: map[string]bool{}}
 	share := []float64{0.06, 0.15, 0.3, 0.5}[g.IntN(4)]
 	for _, f := range slices.Sorted(maps.Keys(Features())) {
+		if f == "outside" {
+			// Part of editors, with a name of its own to be left out by.
+			g.on[f] = g.on["editors"] && !m.Off[f]
+			continue
+		}
 		chosen := g.Float64() < share
 		if f == "sha256" || f == "reftable" || f == "skiphash" || f == "owner" || f == "statsettings" {
 			chosen = chosen && g.Float64() < 0.4

@@ -22,7 +22,7 @@ func fileOps() []op {
 		{"editors", 2, func(g *gen) []string {
 			return []string{fmt.Sprintf("ln -f %s %s", g.path(), g.path())}
 		}},
-		{"editors", 2, func(g *gen) []string {
+		{"outside", 2, func(g *gen) []string { // a hard link whose directory is not the repository's
 			p := g.path()
 			return []string{fmt.Sprintf(`ln -f %s "$B/link"; flip "$B/link"`, p)}
 		}},

@@ -38,7 +38,7 @@ OPTIONS
       --gust
     Accept environment variables behind the fields of a request.
       --watch
-    Without a server, watch repositories from their second query on.
+    Without a server, watch repositories from their first query on.
       --no-server
     Compute every answer in this process.
   -V, --version

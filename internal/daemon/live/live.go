@@ -28,8 +28,11 @@ type Options struct {
 	TTL time.Duration
 	// Pool makes repositories that are asked for again watched; nil: all are polled.
 	Pool *watch.Pool
-	// Earned is the query from which on a repository is watched; 0 means the second.
-	Earned int
+	// Eager watches a repository from its first answer on, which waits for that, and
+	// verifies what is kept before an answer is given, not after. Else the second
+	// query makes a repository watched, in the background: a visit that is not
+	// repeated costs nothing.
+	Eager bool
 	// Report is told what went wrong beside an answer, for a log. It may be nil.
 	Report func(error)
 }
@@ -86,9 +89,6 @@ type kept struct {
 // New returns an empty State.
 func New(o Options) *State {
 	o.Threads = max(o.Threads, 1)
-	if o.Earned <= 0 {
-		o.Earned = earned
-	}
 	s := &State{o: o, repos: make(map[key]*kept)}
 	s.background.ctx, s.background.cancel = context.WithCancel(context.Background())
 	if o.Pool != nil {
@@ -125,23 +125,27 @@ func (s *State) Query(ctx context.Context, q Request) (*summary.Summary, error) 
 		if err != nil {
 			return sum, fmt.Errorf("'%s': %w", loc.GitDir, err)
 		}
-		s.answered(k, r, fresh, sum.WorkDir, ask)
+		if due := s.answered(k, r, fresh, sum.WorkDir, ask); due != nil {
+			s.run(k, due)
+		}
 		return sum, nil
 	}
 }
 
-// answered notes that r, which k holds, answered q.
-func (s *State) answered(k *kept, r *status.Repo, fresh bool, workTree string, q status.Request) {
+// answered notes that r, which k holds, answered q, and returns what is due now;
+// nil if nothing is.
+func (s *State) answered(k *kept, r *status.Repo, fresh bool, workTree string, q status.Request) (due func(context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k.workTree = workTree
 	if fresh {
 		k.watched = false
 	}
-	if !q.NoIndex {
-		k.queries++
-		s.afterwards(k, r, q)
+	if q.NoIndex {
+		return nil
 	}
+	k.queries++
+	return s.afterwards(k, r, q)
 }
 
 // open returns the repository, read anew where its configuration changed; nil if

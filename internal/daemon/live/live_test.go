@@ -2,10 +2,12 @@ package live
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 	"time"
 
+	"gust/internal/engine/status"
 	"gust/internal/gittest"
 	"gust/internal/pure/summary"
 	"gust/internal/worktree/watch"
@@ -178,5 +180,32 @@ func TestQueryNowhere(t *testing.T) {
 		if sum, err := r.polled.Query(context.Background(), q); sum != nil || err != nil {
 			t.Errorf("Query(%q) = %+v, %v, want nothing", dir, sum, err)
 		}
+	}
+}
+
+// TestBlindSpot writes through a hard link that no watch sees: what is kept is
+// found wrong when it is verified, and then polled.
+func TestBlindSpot(t *testing.T) {
+	r := newRig(t, someFiles)
+	reports := make(chan error, 1)
+	r.watched.o.Report = func(err error) { reports <- err }
+	r.await()
+	r.env.Script(t, "ln r/f outside; echo 2 >>outside")
+	if sum := r.ask(r.watched); sum.Unstaged != 0 {
+		t.Skip("NOT TESTED: this system's kernel tells of a write through a hard link elsewhere")
+	}
+	r.watched.mu.Lock()
+	for _, k := range r.watched.repos {
+		k.verified = time.Time{} // long ago
+	}
+	r.watched.mu.Unlock()
+	r.ask(r.watched)
+	if err := <-reports; !errors.Is(err, status.ErrDiffers) {
+		t.Errorf("verification reports %v", err)
+	}
+	r.watched.background.wg.Wait()
+	r.same("verification")
+	if all := r.watched.Repositories(); all[0].Watched || all[0].Why == "" {
+		t.Errorf("after a wrong answer: %+v, want one that is polled, and why", all[0])
 	}
 }

@@ -74,8 +74,8 @@ func (t *treeWatch) Take(dst []scan.Event) (events []scan.Event, whole bool) {
 }
 
 const (
-	// earned is the query at which a repository is watched: a visit that is not
-	// repeated costs nothing.
+	// earned is the query at which a repository is watched, unless Options.Eager says
+	// that the first is.
 	earned = 2
 	// retry is how long a repository polls that could not be watched.
 	retry = 5 * time.Minute
@@ -92,16 +92,17 @@ type background struct {
 	wg     sync.WaitGroup
 }
 
-// afterwards starts what is due for k after an answer to q, with s.mu held.
-func (s *State) afterwards(k *kept, r *status.Repo, q status.Request) {
-	if s.watcher == nil || k.busy || s.background.ctx.Err() != nil {
-		return
+// afterwards returns what is due for k after an answer to q, with s.mu held; nil
+// if nothing is. k is busy until that has run.
+func (s *State) afterwards(k *kept, r *status.Repo, q status.Request) func(context.Context) {
+	if s.watcher == nil || k.busy {
+		return nil
 	}
 	now := time.Now()
 	switch {
-	case k.queries >= s.o.Earned && !k.watched && now.After(k.pollUntil):
+	case (s.o.Eager || k.queries >= earned) && !k.watched && now.After(k.pollUntil):
 		k.busy = true
-		s.inBackground(k, func(ctx context.Context) {
+		return func(ctx context.Context) {
 			r.Watch(s.watcher.open)
 			_, err := r.Summary(ctx, q) // the answer from which on the watch is complete
 			watched, why := r.Watched()
@@ -109,10 +110,10 @@ func (s *State) afterwards(k *kept, r *status.Repo, q status.Request) {
 				why = err
 			}
 			s.settle(k, watched, why, now.Add(retry))
-		})
+		}
 	case k.watched && now.Sub(k.verified) >= verifyEvery:
 		k.busy = true
-		s.inBackground(k, func(ctx context.Context) {
+		return func(ctx context.Context) {
 			err := r.Verify(ctx, q)
 			watched, why := r.Watched()
 			until := now.Add(retry)
@@ -124,12 +125,23 @@ func (s *State) afterwards(k *kept, r *status.Repo, q status.Request) {
 				watched, why, until = false, err, now.Add(distrust)
 			}
 			s.settle(k, watched, why, until)
-		})
+		}
 	}
+	return nil
 }
 
-// inBackground runs f for k, which it holds on to.
-func (s *State) inBackground(k *kept, f func(context.Context)) {
+// run runs f for k, which it holds on to: in the background, unless it is waited
+// for.
+func (s *State) run(k *kept, f func(context.Context)) {
+	if s.o.Eager {
+		f(s.background.ctx)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.background.ctx.Err() != nil {
+		return // Close waits for what runs
+	}
 	k.refs++
 	s.background.wg.Go(func() {
 		defer s.release(k)
@@ -176,7 +188,7 @@ func (s *State) Repositories() []RepositoryStatus {
 			r.Why = k.why.Error()
 		case s.watcher == nil:
 			r.Why = "this process does not watch"
-		case k.queries < s.o.Earned:
+		case k.queries < earned:
 			r.Why = "asked for too seldom yet"
 		}
 		all = append(all, r)

@@ -25,6 +25,10 @@ const Argument = "--gust-server-process"
 // server ends.
 const idleArgument = "--idle-exit="
 
+// EagerArgument makes the server watch repositories from their first answer on;
+// see live.Options.
+const EagerArgument = "--watch-at-once"
+
 // memoryLimit is the soft limit of the Go heap, in bytes: beyond it, the garbage
 // collector works harder.
 const memoryLimit = 512 << 20
@@ -35,6 +39,7 @@ type ProcessOptions struct {
 	Foreground bool      // for somebody who looks: messages go to Errs
 	Errs       io.Writer // standard error
 	IdleExit   time.Duration
+	Eager      bool // see live.Options
 }
 
 // ProcessArgs returns the options of a server in the background from the
@@ -50,6 +55,7 @@ func ProcessArgs(args, env []string) (o ProcessOptions, ok bool) {
 			// What is no duration leaves the standard one: nobody would read a message.
 			o.IdleExit, _ = time.ParseDuration(value)
 		}
+		o.Eager = o.Eager || arg == EagerArgument
 	}
 	return o, true
 }
@@ -86,7 +92,7 @@ func Process(ctx context.Context, o ProcessOptions) int {
 	debug.SetMemoryLimit(memoryLimit)
 	pool := watch.NewPool(watch.PoolOptions{})
 	defer pool.Close()
-	state := live.New(live.Options{Threads: runtime.GOMAXPROCS(0), TTL: defaultTTL, Pool: pool, Report: log.problem})
+	state := live.New(live.Options{Threads: runtime.GOMAXPROCS(0), TTL: defaultTTL, Pool: pool, Eager: o.Eager, Report: log.problem})
 	defer state.Close()
 	build := wire.ThisBuild()
 	log.Printf(gitstatusd.Info, "serving %s, build %s", l.Path(), build.Version)

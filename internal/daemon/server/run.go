@@ -41,7 +41,7 @@ func (l *Local) Respond(ctx context.Context, q *gitstatusd.Request, _, dst []byt
 		options := live.Options{Threads: l.O.Threads, TTL: l.O.TTL, Report: l.Log.problem}
 		if l.O.Watch {
 			l.pool = watch.NewPool(watch.PoolOptions{})
-			options.Pool = l.pool
+			options.Pool, options.Eager = l.pool, true
 		}
 		l.state = live.New(options)
 	}
