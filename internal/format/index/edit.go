@@ -110,7 +110,7 @@ func (e *Edit) dropFile(d int, name string) {
 }
 
 // Index returns the edited index. Its cache tree is valid for the directories
-// that nothing changed in, and for those whose trees known names; known may be
+// that nothing changed in, and for others whose trees known names; known may be
 // nil. It has no file yet: no entry of it is racily clean.
 func (e *Edit) Index(known func(dir string) (oid.ID, bool)) (*Index, error) {
 	b := newBuilder(e.ix.Algo)
@@ -163,11 +163,10 @@ func (e *Edit) trees(ix *Index, known func(dir string) (oid.ID, bool)) {
 			}
 		}
 		id, ok := oid.ID{}, false
-		if known != nil {
-			id, ok = known(ix.DirPath(d))
-		}
-		if !ok && old[d] >= 0 && !e.dirty[old[d]] && e.ix.Dirs[old[d]].Tree >= 0 {
+		if old[d] >= 0 && !e.dirty[old[d]] && e.ix.Dirs[old[d]].Tree >= 0 {
 			id, ok = e.ix.Trees[e.ix.Dirs[old[d]].Tree].ID, true
+		} else if known != nil {
+			id, ok = known(ix.DirPath(d))
 		}
 		if ok {
 			dir.Tree = len(ix.Trees)

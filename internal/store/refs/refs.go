@@ -1,4 +1,4 @@
-// Package refs reads references and reflogs over the files or the reftable
+// Package refs reads and writes references and reflogs over the files or the reftable
 // backend.
 //
 // The layout is gitrepository-layout(5)'s: a ref is a file below the git dir or
