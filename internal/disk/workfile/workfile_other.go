@@ -53,7 +53,9 @@ func (d Dir) Mkdir(name string) error { return d.root.Mkdir(name, 0o777) }
 
 // Chmod sets the permissions of the directory or file called name, which is no
 // symbolic link.
-func (d Dir) Chmod(name string, mode uint32) error { return d.root.Chmod(name, fs.FileMode(mode&0o777)) }
+func (d Dir) Chmod(name string, mode uint32) error {
+	return d.root.Chmod(name, fs.FileMode(mode&0o777))
+}
 
 // Rmdir removes an empty directory.
 func (d Dir) Rmdir(name string) error { return d.root.Remove(name) }
@@ -62,7 +64,7 @@ func (d Dir) Rmdir(name string) error { return d.root.Remove(name) }
 func (d Dir) Unlink(name string) error { return d.root.Remove(name) }
 
 // WriteFile makes a new file, executable or not, with the given content, and then
-// calls placed, which may be nil, before it reads the file's stat.
+// calls placed, which may be nil. A file that cannot be written whole is removed.
 func (d Dir) WriteFile(name string, exec bool, content []byte, st *filestat.Stat, placed func() error) error {
 	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fs.FileMode(perm(exec)))
 	if err != nil {
@@ -72,10 +74,11 @@ func (d Dir) WriteFile(name string, exec bool, content []byte, st *filestat.Stat
 	if cerr := f.Close(); err == nil {
 		err = cerr // an open file cannot be renamed here
 	}
-	if err == nil {
-		err = d.Stat(st, name)
+	if err != nil {
+		_ = d.Unlink(name)
+		return err
 	}
-	if err == nil && placed != nil {
+	if err = d.Stat(st, name); err == nil && placed != nil {
 		err = placed()
 	}
 	return err

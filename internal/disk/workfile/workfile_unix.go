@@ -84,7 +84,8 @@ func (d Dir) Rmdir(name string) error {
 func (d Dir) Unlink(name string) error { return wrap("unlink", name, unix.Unlinkat(d.fd, name, 0)) }
 
 // WriteFile makes a new file, executable or not, with the given content, and then
-// calls placed, which may be nil, before it reads the file's stat.
+// calls placed, which may be nil, before it reads the file's stat. A file that
+// cannot be written whole is removed.
 func (d Dir) WriteFile(name string, exec bool, content []byte, st *filestat.Stat, placed func() error) error {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(d.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm(exec))
@@ -100,8 +101,10 @@ func (d Dir) WriteFile(name string, exec bool, content []byte, st *filestat.Stat
 		}
 		content = content[max(n, 0):]
 	}
-	if err == nil && placed != nil {
-		if err = placed(); err != nil {
+	if err != nil {
+		_ = d.Unlink(name)
+	} else if placed != nil {
+		if err := placed(); err != nil {
 			unix.Close(fd)
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"fmt"
 
 	"gust/internal/disk/lockfile"
+	"gust/internal/disk/workfile"
 	"gust/internal/format/index"
 	"gust/internal/pure/oid"
 	"gust/internal/repo"
@@ -75,6 +76,10 @@ type Change struct {
 
 // A Move is a move in the making. It is not safe for concurrent use.
 type Move struct {
+	// Recovered says what an earlier run was for that was killed, and whose changes
+	// Prepare has taken back; "" if there was none.
+	Recovered string
+
 	r      *repo.Repository
 	db     *odb.DB
 	q      Request
@@ -118,6 +123,12 @@ func Prepare(ctx context.Context, r *repo.Repository, db *odb.DB, q Request) (_ 
 	if m.rules, err = newRules(r, db, m.ix); err != nil {
 		return nil, err
 	}
+	if m.rules.root, err = workfile.Open(r.WorkTree); err != nil {
+		return nil, err
+	}
+	if m.Recovered, _, err = m.recover(); err != nil {
+		return nil, err
+	}
 	if err := m.plan(ctx); err != nil {
 		return nil, err
 	}
@@ -156,6 +167,7 @@ func (m *Move) Apply(ctx context.Context) error {
 		return nil
 	}
 	m.work = nil
+	defer w.close()
 	if stuck := w.rollback(); stuck != nil {
 		return &StuckError{Staging: w.journal.dir, Err: errors.Join(err, stuck)}
 	}
@@ -180,6 +192,7 @@ func (m *Move) Undo() error {
 	}
 	w := m.work
 	m.work = nil
+	defer w.close()
 	if err := w.rollback(); err != nil {
 		return &StuckError{Staging: w.journal.dir, Err: err}
 	}
@@ -188,10 +201,7 @@ func (m *Move) Undo() error {
 
 // Commit makes the new index the index. After an error Undo is to be called.
 func (m *Move) Commit() error {
-	if err := m.lock.Commit(false); err != nil {
-		return err
-	}
-	return nil
+	return m.lock.Commit(false)
 }
 
 // Discard gives up the files that were replaced, once everything is done: they are
@@ -209,8 +219,8 @@ func (m *Move) Close() {
 	if m.lock != nil {
 		m.lock.Rollback()
 	}
-	if m.look != nil {
-		m.look.close()
+	if m.rules != nil && m.rules.root != (workfile.Dir{}) {
+		m.rules.root.Close()
 	}
 	if m.work != nil {
 		m.work.close()

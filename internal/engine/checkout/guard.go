@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 
-	"gust/internal/disk/filestat"
 	"gust/internal/format/index"
 	"gust/internal/pure/object"
 )
@@ -140,9 +139,4 @@ func dotGit(name string) bool {
 		}
 	}
 	return false
-}
-
-// sameFile reports whether a and b are of one file that was not written between.
-func sameFile(a, b *filestat.Stat) bool {
-	return a.Ino == b.Ino && a.Dev == b.Dev && a.Size == b.Size && a.MtimeSec == b.MtimeSec && a.MtimeNsec == b.MtimeNsec && a.Mode == b.Mode
 }

@@ -17,6 +17,7 @@ const (
 	opCreate  op = iota // there is no entry: the path must be free
 	opReplace           // the file of an entry gives way to another one
 	opRemove            // the file of an entry goes
+	opForget            // only the entry goes: it has no file
 )
 
 // A step is one path that changes.
@@ -146,7 +147,7 @@ func (m *Move) index() error {
 	}
 	for i := range m.steps {
 		s := &m.steps[i]
-		if s.op == opRemove {
+		if s.op == opRemove || s.op == opForget {
 			e.Remove(s.path)
 			continue
 		}

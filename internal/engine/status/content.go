@@ -24,6 +24,12 @@ func readFilters(r *repo.Repository) (*filter.Settings, error) {
 	} else if on {
 		s.AutoCRLF = filter.AutoTrue
 	}
+	switch v, _ := r.Config.Get("core.eol"); {
+	case strings.EqualFold(v, "lf"):
+		s.EOL = filter.EOLLF
+	case strings.EqualFold(v, "crlf"):
+		s.EOL = filter.EOLCRLF
+	}
 	trust, err := readTrusts(r.Config)
 	if err != nil {
 		return nil, err

@@ -33,12 +33,16 @@ func RecordedSize(size int64) uint32 {
 	return uint32(size)
 }
 
+// Dated reports whether the time of the index file is known: without one no entry
+// is racily clean.
+func (ix *Index) Dated() bool { return ix.MtimeSec != 0 || ix.MtimeNsec != 0 }
+
 // Racy reports whether the file of e may have been changed after e was recorded
 // without its stat showing it, by whole seconds, as to most builds of Git: the
 // index is not younger than the file. The fractions of seconds count where they
 // make no difference to that, see filestat.Tick.
 func (ix *Index) Racy(e *Entry) bool {
-	if ix.MtimeSec == 0 && ix.MtimeNsec == 0 {
+	if !ix.Dated() {
 		return false
 	}
 	if e.MtimeSec >= uint32(ix.MtimeSec) {

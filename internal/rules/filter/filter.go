@@ -1,11 +1,12 @@
 // Package filter is clean and smudge: line endings, ident, encodings, filter
 // drivers.
 //
-// This is the clean direction, from a working tree file to the blob that Git
+// A Plan is the clean direction, from a working tree file to the blob that Git
 // would store (gitattributes(5), "Checking-out and checking-in"): the filter
 // driver first, then working-tree-encoding, line endings and ident. What a
 // comparison needs is done, and nothing else: where git-add(1) would refuse a
-// file, git-status(1) compares it as it is, and so does Clean.
+// file, git-status(1) compares it as it is, and so does Clean. A Smudge is the
+// other direction, as far as it is done here.
 package filter
 
 import (
@@ -28,10 +29,10 @@ const (
 // attributes. The zero value is Git's default. They must not change once Plan
 // was called; then they are safe for concurrent use.
 //
-// core.eol is not among them: it decides what a checkout writes, and every
-// value of it cleans alike.
+// EOL decides what a checkout writes; every value of it cleans alike.
 type Settings struct {
 	AutoCRLF AutoCRLF
+	EOL      EOL
 	Drivers  map[string]Driver // by the name in filter.<name>.*
 	Runner   *Runner           // runs the drivers' commands; nil means that none is run
 }

@@ -61,14 +61,14 @@ func (w *worker) entry(i int, top level) {
 		}
 		return
 	}
-	switch w.o.Stat.match(e, st, w.emptyBlob(i), w.ix) {
-	case modified:
+	switch w.o.Stat.Match(e, st, w.emptyBlob(i), w.ix) {
+	case Modified:
 		if st.IsDir() && !w.back.IsRepository(string(w.ix.AppendPath(nil, i))) {
 			w.absent(i) // a directory in a file's place: the file is gone
 			return
 		}
 		w.differs(uint32(i))
-	case unsure:
+	case Unsure:
 		if !w.same(i, top, st) {
 			w.differs(uint32(i))
 		}

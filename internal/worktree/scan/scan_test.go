@@ -410,11 +410,11 @@ func TestStatRulesMatchAllocs(t *testing.T) {
 	e.Mode, st.Mode = uint32(object.ModeFile), filestat.ModeRegular|0o644
 	e.Size, st.Size = 5, 5
 	var r StatRules
-	got := modified
-	if n := testing.AllocsPerRun(100, func() { got = r.match(&e, &st, false, &ix) }); n != 0 {
+	got := Modified
+	if n := testing.AllocsPerRun(100, func() { got = r.Match(&e, &st, false, &ix) }); n != 0 {
 		t.Errorf("match allocates %v times", n)
 	}
-	if got != clean {
-		t.Errorf("match = %d, want clean", got)
+	if got != Clean {
+		t.Errorf("Match = %d, want Clean", got)
 	}
 }

@@ -25,40 +25,41 @@ type StatRules struct {
 	Nanosec     NanosecMode
 }
 
-type match uint8
+// A Match is what a stat says about a file and its entry.
+type Match uint8
 
 const (
-	clean    match = iota // the file is what the entry says
-	modified              // it is not
-	unsure                // only its content can say
+	Clean    Match = iota // the file is what the entry says
+	Modified              // it is not
+	Unsure                // only its content can say
 )
 
-// match compares an entry of a regular file or symbolic link with the file's
+// Match compares an entry of a regular file or symbolic link with the file's
 // stat. empty says that the entry is of the empty blob.
 //
 // Hot path: once per index entry. Does not allocate.
-func (r *StatRules) match(e *index.Entry, st *filestat.Stat, empty bool, ix *index.Index) match {
+func (r *StatRules) Match(e *index.Entry, st *filestat.Stat, empty bool, ix *index.Index) Match {
 	if object.Mode(e.Mode) == object.ModeSymlink {
 		if !st.IsSymlink() && !(r.NoSymlinks && st.IsRegular()) {
-			return modified
+			return Modified
 		}
 	} else if !st.IsRegular() || !r.IgnoreExec && (e.Mode^st.Mode)&0o100 != 0 {
-		return modified
+		return Modified
 	}
 	if size := index.RecordedSize(st.Size); e.Size != size && e.Size != 0 {
-		return modified
+		return Modified
 	} else if e.Size == 0 && (!empty || size != 0) {
 		// Smudged, or never looked at: the size says nothing.
-		return unsure
+		return Unsure
 	}
-	if r.differs(e, st) || r.racy(e, ix) {
-		return unsure
+	if r.Differs(e, st) || r.racy(e, ix) {
+		return Unsure
 	}
-	return clean
+	return Clean
 }
 
-// differs reports whether a field that counts is another one.
-func (r *StatRules) differs(e *index.Entry, st *filestat.Stat) bool {
+// Differs reports whether a field that counts is another one in st than in e.
+func (r *StatRules) Differs(e *index.Entry, st *filestat.Stat) bool {
 	if e.MtimeSec != uint32(st.MtimeSec) {
 		return true
 	}
@@ -93,19 +94,12 @@ func (r *StatRules) nanosecDiffer(a, b uint32) bool {
 // that clean it are others now, and Git's answer depends on its looking. An entry
 // is also racy within the clock tick that two writes may share.
 func (r *StatRules) racy(e *index.Entry, ix *index.Index) bool {
-	if ix.MtimeSec == 0 && ix.MtimeNsec == 0 {
-		return false
+	switch r.Nanosec {
+	case NanosecTrue:
+		mtime := int64(e.MtimeSec)*1e9 + int64(e.MtimeNsec)
+		return ix.Dated() && mtime >= int64(uint32(ix.MtimeSec))*1e9+int64(ix.MtimeNsec)
+	case NanosecFalse:
+		return ix.Dated() && e.MtimeSec >= uint32(ix.MtimeSec)
 	}
-	indexSec := uint32(ix.MtimeSec)
-	mtime := int64(e.MtimeSec)*1e9 + int64(e.MtimeNsec)
-	index := int64(indexSec)*1e9 + int64(ix.MtimeNsec)
-	switch {
-	case r.Nanosec == NanosecTrue:
-		return mtime >= index
-	case e.MtimeSec >= indexSec:
-		return true
-	case r.Nanosec == NanosecFalse:
-		return false
-	}
-	return mtime >= index-filestat.Tick
+	return ix.Racy(e)
 }
