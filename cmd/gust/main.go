@@ -23,7 +23,7 @@ func main() {
 	}
 	os.Exit(cli.Run(context.Background(), &cli.Program{
 		Args: os.Args[1:], Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
+		Terminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Dir:      os.Getwd,
 		Exe:      executable,
 		Exists:   exists,

@@ -140,9 +140,9 @@ func (c *checker) check(s *step) error {
 		return nil
 	case s.entry >= 0 && (v == changed || v == retyped):
 		return refuse("has local changes", s.path)
-	case s.op == opRemove && v == absent:
+	case s.to.Mode == 0 && v == absent:
 		s.op = opForget
-		return nil
+		return c.free(s.path)
 	case s.entry >= 0 && v == same:
 		return nil
 	}

@@ -17,7 +17,7 @@ const (
 	opCreate  op = iota // there is no entry: the path must be free
 	opReplace           // the file of an entry gives way to another one
 	opRemove            // the file of an entry goes
-	opForget            // only the entry goes: it has no file
+	opForget            // there is no file; an entry, if there is one, goes
 )
 
 // A step is one path that changes.
@@ -95,7 +95,7 @@ func (m *Move) decide(path string, from, to treediff.Side) error {
 	}
 	switch {
 	case have == none && to == none: // row 2
-		return nil
+		return m.add(step{path, opForget, -1, to})
 	case have == none && from == none: // row 1
 		return m.add(step{path, opCreate, -1, to})
 	case have == none: // row 3

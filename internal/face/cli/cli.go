@@ -35,11 +35,13 @@ type Program struct {
 	Env      []string // NAME=value
 	In       io.Reader
 	Out, Err io.Writer
-	Terminal bool                   // Out is one
-	Dir      func() (string, error) // the working directory, absolute
-	Exe      func() (string, error) // gust's own path, absolute, without symbolic links
-	Exists   func(path string) bool // path is a file that can be run
-	Asker    func() Asker           // called at most once
+	Terminal bool // Out is one
+	// ErrTerminal says that Err is a terminal.
+	ErrTerminal bool
+	Dir         func() (string, error) // the working directory, absolute
+	Exe         func() (string, error) // gust's own path, absolute, without symbolic links
+	Exists      func(path string) bool // path is a file that can be run
+	Asker       func() Asker           // called at most once
 	// HandOver runs git with Args in this program's place and returns its exit code:
 	// what gust does not know is git's to do, as if it had been asked itself.
 	// The standard input is in, if that is not nil.
@@ -60,6 +62,10 @@ func Run(ctx context.Context, p *Program) int {
 			return p.describe(ctx, p.Args[1:])
 		case "rev-list":
 			return p.revList(ctx, p.Args[1:])
+		case "switch", "checkout":
+			return p.switchTo(ctx, p.Args[0], p.Args[1:])
+		case sweepCommand:
+			return p.sweepUp(ctx, p.Args[1:])
 		}
 	}
 	if slices.Contains(p.Args, "--help") || slices.Contains(p.Args, "-h") {
