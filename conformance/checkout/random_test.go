@@ -12,7 +12,7 @@ import (
 
 // The flags of a longer run: -seeds=2000 takes some minutes.
 var (
-	seeds   = flag.Int("seeds", 60, "how many random cases to play")
+	seeds   = flag.Int("seeds", 24, "how many random cases to play")
 	first   = flag.Uint64("first", 1, "the first seed")
 	verbose = flag.Bool("show", false, "print what each seed does")
 )
