@@ -147,6 +147,9 @@ func maker(t *testing.T) *Maker {
 	if !m.Root {
 		t.Log("NOT TESTED: repositories of another owner (only root can make them)")
 	}
+	if m.LFS = exec.Command("git-lfs", "version").Run() == nil; !m.LFS {
+		t.Log("NOT TESTED: there is no git-lfs")
+	}
 	if m.Mmap = exec.Command("python3", "-c", "import mmap").Run() == nil; !m.Mmap {
 		t.Log("NOT TESTED: writes through a mapping (there is no python3)")
 	}

@@ -22,7 +22,7 @@ func Features() map[string]int {
 		"statsettings": 2, "oddnames": 2, "encoding": 2, "untrackedsetting": 2, "owner": 2, "editors": 2,
 		"restored": 2, "inplace": 2, "moved": 2, "replaced": 2, "gitfile": 2, "global": 2, "damage": 2,
 		"places": 2, "limits": 2, "replace": 2, "shallow": 2, "alternates": 2,
-		"environment": 2, "aged": 2, "outside": 3,
+		"environment": 2, "aged": 2, "outside": 3, "encodings": 4, "lfs": 4, "case": 4, "monitor": 4, "packs": 4,
 	}
 }
 
@@ -32,6 +32,7 @@ type Maker struct {
 	Off  map[string]bool
 	Only []string // these features alone, if any
 	Root bool     // the steps run as root: files may change owner
+	LFS  bool     // there is a git-lfs
 	Mmap bool     // there is a python3 to write through a mapping with
 }
 
@@ -60,7 +61,7 @@ type op struct {
 // allOps returns every op there is.
 func allOps() []op {
 	return slices.Concat(fileOps(), treeOps(), ruleOps(), indexOps(), commitOps(), refOps(), stateOps(),
-		nestedOps(), settingOps(), placeOps())
+		nestedOps(), settingOps(), placeOps(), formatOps())
 }
 
 // Make returns the scenario of a seed. Each seed has a few features only: bugs
@@ -87,9 +88,12 @@ func (m *Maker) Make(seed uint64) *Scenario {
 		g.on["reftable"] = false
 	}
 	g.on["owner"] = g.on["owner"] && m.Root
+	g.on["lfs"] = g.on["lfs"] && m.LFS
 	// A split index without a checksum finds its shared index by the checksum: git
 	// 2.55 writes one that it reads as garbage.
 	g.on["split"] = g.on["split"] && !g.on["skiphash"]
+	// git 2.39 refuses a split index that is sparse, and 2.55 one that it wrote.
+	g.on["split"] = g.on["split"] && !g.on["sparse"]
 	g.branches = []string{"main", "side"}
 	g.tags = []string{"v1", "v2", "a/b"}
 	if g.on["oddnames"] {
@@ -225,7 +229,7 @@ func (g *gen) add(commands []string) {
 		return
 	}
 	g.clock++
-	s := Step{OwnIndex: g.ownIndex, Rules: g.on["attributes"] || g.on["filter"] || g.on["global"], Queries: []Query{{Dir: "p/r"}}}
+	s := Step{OwnIndex: g.ownIndex, Rules: g.on["attributes"] || g.on["filter"] || g.on["global"] || g.on["encodings"] || g.on["lfs"], Queries: []Query{{Dir: "p/r"}}}
 	s.Commands = append([]string{fmt.Sprintf("at %d; r", g.clock)}, commands...)
 	if len(g.others) > 0 && g.IntN(3) > 0 {
 		s.Queries = append(s.Queries, pick(g, g.others...))
@@ -333,6 +337,10 @@ func (g *gen) setupFeatures() {
 			`git init -q "$B/lib"; cd "$B/lib"; put f 'f\n'; git add f; git commit -qm lib`,
 			"r; git submodule --quiet add ../../lib sub; git commit -qm 'add sub'",
 		})
+	}
+	if g.on["lfs"] {
+		g.add([]string{`git config --global filter.lfs.clean 'git-lfs clean -- %f'; git config --global filter.lfs.smudge 'git-lfs smudge --skip -- %f'; git config --global filter.lfs.process 'git-lfs filter-process --skip'; git config --global filter.lfs.required true`,
+			`printf '*.bin filter=lfs diff=lfs merge=lfs -text\n' >.gitattributes; put m.bin 'content\n'; git add .; git commit -qm lfs`})
 	}
 	if g.on["replaced"] {
 		g.add([]string{`git clone -q "$R" "$B/alt"; cd "$B/alt"; git switch -q -c other; put new 'a\n'; git add new; git commit -qm alt; put new 'b\n'`})

@@ -61,7 +61,11 @@ func (w *worker) entry(i int, top level) {
 		}
 		return
 	}
-	switch w.o.Stat.Match(e, st, w.emptyBlob(i), w.ix) {
+	verdict := w.o.Stat.Match(e, st, w.emptyBlob(i), w.ix)
+	if e.Flags&index.IntentToAdd != 0 {
+		verdict = Modified // an empty file is as new as any, though the entry is of an empty blob
+	}
+	switch verdict {
 	case Modified:
 		if st.IsDir() && !w.back.IsRepository(string(w.ix.AppendPath(nil, i))) {
 			w.absent(i) // a directory in a file's place: the file is gone

@@ -65,7 +65,9 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 		end := len(l.Name(i)) + 1
 		n.kids[k] = kid{nameZ: all[:end], dir: l.Kind(i) == dirlist.Directory, like: noDir}
 		if d >= 0 && n.kids[k].dir {
-			_, n.kids[k].hides = w.findFile(d, l.Name(i))
+			e, ok := w.findFile(d, l.Name(i))
+			n.kids[k].outside = ok && w.otherCase(e, l.Name(i))
+			n.kids[k].hides = ok && !n.kids[k].outside
 			if w.o.IgnoreCase {
 				n.kids[k].like = int32(w.ix.FoldDir(d, l.Name(i)))
 			}
@@ -121,7 +123,7 @@ func (w *worker) untracked(d int, name []byte, kind dirlist.Kind) bool {
 			return false
 		}
 		i, ok := w.findFile(d, name)
-		return !ok || !isDirEntry(w.ix, i)
+		return !ok || !isDirEntry(w.ix, i) || w.otherCase(i, name)
 	case dirlist.Regular, dirlist.Symlink:
 		if d < 0 {
 			return true
@@ -140,6 +142,12 @@ func (w *worker) findFile(d int, name []byte) (int, bool) {
 		return w.ix.FoldFile(d, name)
 	}
 	return i, ok
+}
+
+// otherCase reports whether entry i is a sparse directory with name in another
+// case.
+func (w *worker) otherCase(i int, name []byte) bool {
+	return w.ix.IsSparseDir(i) && w.ix.Name(i) != string(name)
 }
 
 func (w *worker) kindOf(dir dirlist.Dir, nameZ string) dirlist.Kind {

@@ -377,7 +377,7 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 		w.judge(n)
 	}
 	count := n.files
-	folded := w.o.Untracked == UntrackedNormal && k.like == noDir // counts as one
+	folded := w.o.Untracked == UntrackedNormal && k.like == noDir && !k.outside // counts as one
 	for i := range n.kids {
 		if count > 0 && folded {
 			return 1

@@ -78,6 +78,7 @@ type kid struct {
 	nameZ   string
 	dir     bool
 	hides   bool // a directory in the place of a file of the index
+	outside bool // a directory with the name of a sparse directory in another case: Git counts what is in it
 	ignored bool
 	like    int32 // the directory of the index with its name in another case, under core.ignoreCase; else noDir
 	node    *node // of a directory that was looked into
