@@ -12,7 +12,7 @@ import (
 
 // The flags of a longer run: -seeds=2000 takes some minutes a test.
 var (
-	seeds = flag.Int("seeds", 20, "how many random histories to play")
+	seeds = flag.Int("seeds", 8, "how many random histories to play")
 	first = flag.Uint64("first", 1, "the first seed")
 )
 
@@ -21,7 +21,7 @@ var found = []uint64{1233}
 
 // play runs one test on the histories of all seeds, and returns how many commands
 // gust answered itself and how many it left to git.
-func play(t *testing.T, test func(t *testing.T, r *Repo, gits []gittest.Git) (own, left int)) {
+func play(t *testing.T, make func(testing.TB, *gittest.Env, uint64) *Repo, test func(t *testing.T, r *Repo, gits []gittest.Git) (own, left int)) {
 	gits := gittest.All(t)
 	var own, left atomic.Int64
 	all := append([]uint64(nil), found...)
@@ -32,7 +32,7 @@ func play(t *testing.T, test func(t *testing.T, r *Repo, gits []gittest.Git) (ow
 		for _, seed := range all {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				t.Parallel()
-				r := New(t, gittest.New(t, gits[len(gits)-1]), seed)
+				r := make(t, gittest.New(t, gits[len(gits)-1]), seed)
 				a, b := test(t, r, gits)
 				own.Add(int64(a))
 				left.Add(int64(b))
@@ -67,7 +67,7 @@ func compare(t *testing.T, r *Repo, gits []gittest.Git, in string, args ...strin
 }
 
 func TestDescribe(t *testing.T) {
-	play(t, func(t *testing.T, r *Repo, gits []gittest.Git) (own, left int) {
+	play(t, New, func(t *testing.T, r *Repo, gits []gittest.Git) (own, left int) {
 		for range 20 {
 			a, b := compare(t, r, gits, "", r.describeArgs()...)
 			own, left = own+a, left+b

@@ -26,6 +26,7 @@ type Repo struct {
 	Refs    []string // full names
 	Odd     bool     // has grafts, a shallow cut or replaced objects
 	rand    *rand.Rand
+	tag     string // starts the names of refs and texts
 	marks   int
 	in      bytes.Buffer
 }
@@ -33,15 +34,68 @@ type Repo struct {
 // New makes the repository of a seed with env's git.
 func New(t testing.TB, env *gittest.Env, seed uint64) *Repo {
 	t.Helper()
-	r := &Repo{Env: env, Dir: env.Path(fmt.Sprintf("r%d", seed)), rand: rand.New(rand.NewPCG(seed, 5))}
-	r.git(t, "", ".", "init", "-q", "-b", "main", r.Dir)
-	r.history()
-	r.git(t, r.in.String(), r.Dir, "fast-import", "--quiet", "--force", "--export-marks=marks")
-	r.readMarks(t)
-	r.refs(t)
+	r := newRepo(t, env, seed)
+	r.history(1 + r.rand.IntN(1+r.rand.IntN(80)))
+	r.importAll(t)
 	r.store(t)
 	r.bend(t)
 	return r
+}
+
+// NewBitmapped makes the repository of a seed in which most objects are covered by a
+// bitmap that git wrote, and some may have come later.
+func NewBitmapped(t testing.TB, env *gittest.Env, seed uint64) *Repo {
+	t.Helper()
+	r := newRepo(t, env, seed)
+	n := 1 + r.rand.IntN(30)
+	if r.chance(60) {
+		n = 100 + r.rand.IntN(300) // of fewer git stores every commit's bitmap
+	}
+	r.history(n)
+	r.importAll(t)
+	r.writeBitmap(t)
+	if r.chance(60) {
+		r.in.Reset()
+		r.marks, r.tag = 0, "n"
+		r.history(1 + r.rand.IntN(10))
+		r.Commits, r.Tags, r.Refs = nil, nil, nil
+		r.importAll(t)
+	}
+	return r
+}
+
+// writeBitmap has git write a bitmap, in one of its ways.
+func (r *Repo) writeBitmap(t testing.TB) {
+	t.Helper()
+	conf := []string{"-c", fmt.Sprintf("pack.writeBitmapLookupTable=%v", r.chance(50)), "-c", fmt.Sprintf("pack.writeBitmapHashCache=%v", r.chance(50)),
+		"-c", fmt.Sprintf("pack.writeReverseIndex=%v", r.chance(50))}
+	if r.chance(30) {
+		conf = append(conf, "-c", "bitmapPseudoMerge.all.pattern=refs/", "-c", "bitmapPseudoMerge.all.threshold=now", "-c", "bitmapPseudoMerge.all.stableThreshold=never")
+	}
+	if r.chance(40) {
+		r.git(t, "", r.Dir, "repack", "-qd")
+		r.git(t, "", r.Dir, append(conf, "multi-pack-index", "write", "--bitmap")...)
+	} else {
+		r.git(t, "", r.Dir, append(conf, "repack", "-qadb")...)
+	}
+	if names, err := filepath.Glob(filepath.Join(r.Dir, ".git/objects/pack/*.bitmap")); err != nil || len(names) != 1 {
+		t.Fatalf("git wrote no bitmap: %q, %v", names, err)
+	}
+}
+
+func newRepo(t testing.TB, env *gittest.Env, seed uint64) *Repo {
+	t.Helper()
+	r := &Repo{Env: env, Dir: env.Path(fmt.Sprintf("r%d", seed)), rand: rand.New(rand.NewPCG(seed, 5))}
+	r.git(t, "", ".", "init", "-q", "-b", "main", r.Dir)
+	return r
+}
+
+// importAll has git read what was written, and makes refs of it.
+func (r *Repo) importAll(t testing.TB) {
+	t.Helper()
+	r.git(t, r.in.String(), r.Dir, "fast-import", "--quiet", "--force", "--export-marks=marks")
+	r.readMarks(t)
+	r.refs(t)
 }
 
 func (r *Repo) git(t testing.TB, in, dir string, args ...string) string {
@@ -60,8 +114,7 @@ func (r *Repo) git(t testing.TB, in, dir string, args ...string) string {
 func (r *Repo) chance(percent int) bool { return r.rand.IntN(100) < percent }
 
 // history writes commits and tag objects. Clocks are right, all the same or wrong.
-func (r *Repo) history() {
-	n := 1 + r.rand.IntN(1+r.rand.IntN(80))
+func (r *Repo) history(n int) {
 	window := 1 + r.rand.IntN(12)
 	merges, roots, skew, same := r.rand.IntN(60), r.rand.IntN(8), 0, r.chance(15)
 	if r.chance(25) {
@@ -76,7 +129,7 @@ func (r *Repo) history() {
 			date = 1_500_000_000 + r.rand.IntN(200*n)
 		}
 		r.marks++
-		fmt.Fprintf(&r.in, "commit refs/heads/b%d\nmark :%d\nauthor A <a@x> %d +0000\ncommitter C <c@x> %d +0000\ndata 4\nc%02d\n\n", i%5, r.marks, date-r.rand.IntN(50), date, i%100)
+		fmt.Fprintf(&r.in, "commit refs/heads/%sb%d\nmark :%d\nauthor A <a@x> %d +0000\ncommitter C <c@x> %d +0000\ndata 4\nc%02d\n\n", r.tag, i%5, r.marks, date-r.rand.IntN(50), date, i%100)
 		seen := map[int]bool{}
 		for k := 0; i > 0 && (k == 0 || r.chance(merges)) && k < 9; k++ {
 			p := max(1, r.marks-1-r.rand.IntN(window))
@@ -88,7 +141,9 @@ func (r *Repo) history() {
 			}
 			seen[p] = true
 		}
-		if len(seen) == 0 {
+		if len(seen) == 0 && r.tag != "" && r.chance(70) {
+			fmt.Fprint(&r.in, "from refs/heads/main^0\n")
+		} else if len(seen) == 0 {
 			fmt.Fprintf(&r.in, "deleteall\n")
 		}
 		for range r.rand.IntN(4) {
@@ -99,14 +154,14 @@ func (r *Repo) history() {
 		}
 	}
 	commits := r.marks
-	fmt.Fprintf(&r.in, "reset refs/heads/main\nfrom :%d\n\n", commits)
+	fmt.Fprintf(&r.in, "reset refs/heads/%smain\nfrom :%d\n\n", r.tag, commits)
 	for i := range r.rand.IntN(1 + r.rand.IntN(40)) {
 		target := 1 + r.rand.IntN(commits)
 		if r.marks > commits && r.chance(20) {
 			target = commits + 1 + r.rand.IntN(r.marks-commits)
 		}
 		r.marks++
-		fmt.Fprintf(&r.in, "tag a%02d\nmark :%d\nfrom :%d\n", i, r.marks, target)
+		fmt.Fprintf(&r.in, "tag %sa%02d\nmark :%d\nfrom :%d\n", r.tag, i, r.marks, target)
 		if !r.chance(5) {
 			fmt.Fprintf(&r.in, "tagger T <t@x> %d +0000\n", 1_500_000_000+100*r.rand.IntN(5))
 		}
@@ -172,17 +227,17 @@ func (r *Repo) refs(t testing.TB) {
 	add := func(n int, format string, ids []string) {
 		for i := range n {
 			if id := r.pick(ids); id != "" {
-				fmt.Fprintf(&in, "create "+format+" %s\n", i, id)
+				fmt.Fprintf(&in, "create "+format+" %s\n", r.tag, i, id)
 			}
 		}
 	}
-	add(few(), "refs/tags/l%02d", r.Commits)
-	add(few(), "refs/heads/h%d", r.Commits)
-	add(few(), "refs/remotes/origin/r%d", r.Commits)
-	add(r.rand.IntN(2), "refs/odd/o%d", r.Commits)
+	add(few(), "refs/tags/%sl%02d", r.Commits)
+	add(few(), "refs/heads/%sh%d", r.Commits)
+	add(few(), "refs/remotes/origin/%sr%d", r.Commits)
+	add(r.rand.IntN(2), "refs/odd/%so%d", r.Commits)
 	if r.chance(20) {
-		add(few(), "refs/tags/mis%d", r.Tags)
-		add(few(), "refs/tags/tree%d", trees)
+		add(few(), "refs/tags/%smis%d", r.Tags)
+		add(few(), "refs/tags/%stree%d", trees)
 	}
 	r.git(t, in.String(), r.Dir, "update-ref", "--stdin")
 	for line := range strings.Lines(r.git(t, "", r.Dir, "for-each-ref", "--format=%(refname)")) {

@@ -2,6 +2,8 @@ package history
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,7 +11,7 @@ import (
 )
 
 func TestRevList(t *testing.T) {
-	play(t, func(t *testing.T, r *Repo, gits []gittest.Git) (own, left int) {
+	play(t, New, func(t *testing.T, r *Repo, gits []gittest.Git) (own, left int) {
 		for range 25 {
 			in, args := r.revListArgs()
 			a, b := compare(t, r, gits, in, args...)
@@ -83,4 +85,82 @@ func (r *Repo) revision() string {
 		return commit() + fmt.Sprintf("~%d", r.rand.IntN(3))
 	}
 	return commit()
+}
+
+// TestBitmap counts by bitmaps.
+func TestBitmap(t *testing.T) {
+	play(t, NewBitmapped, func(t *testing.T, r *Repo, gits []gittest.Git) (own, left int) {
+		for range 25 {
+			args := []string{"rev-list", "--count"}
+			if r.chance(80) {
+				args = append(args, "--use-bitmap-index")
+			}
+			if r.chance(80) {
+				args = append(args, "--objects")
+				if r.chance(20) {
+					args = append(args, "--filter="+r.pick([]string{"blob:none", "tree:0", "object:type=blob", "object:type=tree", "object:type=commit", "object:type=tag"}))
+				}
+			}
+			for range 1 + r.rand.IntN(4) {
+				switch {
+				case r.chance(10):
+					args = append(args, r.pick([]string{"--all", "--branches", "--tags"}))
+				case r.chance(5):
+					args = append(args, "--not")
+				default:
+					args = append(args, r.revision())
+				}
+			}
+			a, b := compare(t, r, gits, "", args...)
+			own, left = own+a, left+b
+		}
+		return own, left
+	})
+}
+
+// TestBrokenBitmap changes bytes of bitmaps and of what belongs to them, and cuts them:
+// gust says so, and counts right.
+func TestBrokenBitmap(t *testing.T) {
+	gits := gittest.All(t)
+	for seed := range uint64(6) {
+		r := NewBitmapped(t, gittest.New(t, gits[len(gits)-1]), 100+seed)
+		names, err := filepath.Glob(filepath.Join(r.Dir, ".git/objects/pack/*.bitmap"))
+		if err != nil || len(names) != 1 {
+			t.Fatal(names, err)
+		}
+		data, err := os.ReadFile(names[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"rev-list", "--count", "--objects", "--use-bitmap-index", "main"}
+		whole := r.Git(t, gits[len(gits)-1], "", args...)
+		if got, ok := r.Gust(t, "", args...); !ok || got != whole {
+			t.Fatalf("%+v, git %+v", got, whole)
+		}
+		for range 40 {
+			bad := append([]byte(nil), data...)
+			what := ""
+			switch at := r.rand.IntN(len(bad)); r.rand.IntN(3) {
+			case 0:
+				bad, what = bad[:at], fmt.Sprintf("cut at %d", at)
+			case 1:
+				bad[at] ^= byte(1 + r.rand.IntN(255))
+				what = fmt.Sprintf("byte %d changed", at)
+			default:
+				at = r.rand.IntN(min(len(bad), 600))
+				bad[at] ^= 1 << r.rand.IntN(8)
+				what = fmt.Sprintf("bit in byte %d changed", at)
+			}
+			if err := os.Chmod(names[0], 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(names[0], bad, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, ok := r.Gust(t, "", args...)
+			if !ok || got.Out != whole.Out || got.Code != 0 || !strings.HasPrefix(got.Err, "warning: not using a bitmap: ") || !strings.Contains(got.Err, "'") {
+				t.Errorf("seed %d, %s: %v, %+v, git %+v", seed, what, ok, got, whole)
+			}
+		}
+	}
 }

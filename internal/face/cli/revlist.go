@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"gust/internal/history/reach"
 	"gust/internal/pure/object"
 	"gust/internal/pure/oid"
+	"gust/internal/store/odb"
 )
 
 // A revList is one run of `gust rev-list`.
@@ -24,7 +26,7 @@ type revList struct {
 
 	count, leftRight, objects, names, quiet bool
 	filter                                  reach.Filter
-	stdin                                   bool
+	stdin, bitmap                           bool
 
 	tips  []reach.Tip
 	given bool // tips, even if they are none
@@ -53,6 +55,9 @@ func (r *revList) run(ctx context.Context, args []string) (code int, err error) 
 	if r.dir, err = r.p.Dir(); err != nil {
 		return 0, err
 	}
+	if r.dir, err = filepath.EvalSymlinks(r.dir); err != nil {
+		return 0, err
+	}
 	if r.past, err = r.p.openPast(); err != nil {
 		return 0, err
 	}
@@ -64,6 +69,12 @@ func (r *revList) run(ctx context.Context, args []string) (code int, err error) 
 		return 0, errHandOver
 	}
 	w := &reach.Walk{DB: r.past.DB, Walker: r.past.Walker, Tips: r.tips, Options: reach.Options{Objects: r.objects, Filter: r.filter}}
+	if n, ok, err := r.byBitmap(ctx, w); err != nil || ok {
+		if err != nil {
+			return 0, err
+		}
+		return r.p.print(fmt.Sprintf("%d\n", n)), nil
+	}
 	s, err := w.Select(ctx)
 	if err != nil {
 		return 0, err
@@ -95,10 +106,75 @@ func (r *revList) counted(ctx context.Context, w *reach.Walk, s *reach.Selection
 		}
 		text = fmt.Sprintf("%d\n", n)
 	}
-	if _, err := io.WriteString(r.p.Out, text); err != nil {
-		return exitDie, nil
+	return r.p.print(text), nil
+}
+
+// print writes text to the standard output.
+func (p *Program) print(text string) int {
+	if _, err := io.WriteString(p.Out, text); err != nil {
+		return exitDie
 	}
-	return exitOK, nil
+	return exitOK
+}
+
+// countVerified counts while another processor finds out whether the bitmap is whole:
+// a few bits that are wrong would otherwise go unnoticed.
+func countVerified(ctx context.Context, w *reach.Walk, b *odb.Bitmap) (int, error) {
+	whole := make(chan error, 1)
+	go func() { whole <- b.Verify() }()
+	n, err := w.CountExactly(ctx, b)
+	if broken := <-whole; broken != nil {
+		return 0, broken
+	}
+	return n, err
+}
+
+// byBitmap counts by a bitmap where the user asked for it, or where walking gives the
+// same: then nothing is excluded. ok is false if it is to be counted by walking.
+func (r *revList) byBitmap(ctx context.Context, w *reach.Walk) (n int, ok bool, err error) {
+	if !r.count || r.leftRight || !r.bitmap && (!r.objects || r.stdin) {
+		if r.bitmap && !r.count {
+			return 0, false, errHandOver // the order of a list is then another
+		}
+		return 0, false, nil
+	}
+	others := r.filter != (reach.Filter{})
+	for i := range w.Tips {
+		if !r.bitmap && w.Tips[i].Not {
+			return 0, false, nil
+		}
+		if others && !w.Walker.IsCommit(w.Tips[i].ID) {
+			return 0, false, errHandOver
+		}
+	}
+	if !r.past.Whole {
+		if r.bitmap {
+			return 0, false, errHandOver
+		}
+		return 0, false, nil
+	}
+	b, err := r.past.DB.Bitmap()
+	if err == nil && b == nil {
+		return 0, false, nil
+	}
+	if err == nil {
+		defer b.Close()
+		n, err = countVerified(ctx, w, b)
+	}
+	var broken *object.CorruptError
+	switch {
+	case err == nil:
+		return n, true, nil
+	case errors.Is(err, reach.ErrNoUse):
+		return 0, false, nil
+	case errors.Is(err, odb.ErrChain) && r.bitmap:
+		return 0, false, errHandOver
+	case errors.As(err, &broken) && r.bitmap:
+		fmt.Fprintf(r.p.Err, "warning: not using a bitmap: %v\n", err)
+	case ctx.Err() != nil:
+		return 0, false, err
+	}
+	return 0, false, nil
 }
 
 // listed prints the objects.
@@ -185,6 +261,7 @@ func (h *held) flush() {
 func (r *revList) options(args []string) (revs []string, err error) {
 	flags := map[string]*bool{
 		"--count": &r.count, "--left-right": &r.leftRight, "--objects": &r.objects, "--quiet": &r.quiet, "--stdin": &r.stdin,
+		"--use-bitmap-index": &r.bitmap,
 	}
 	for i, arg := range args {
 		f := flags[arg]
@@ -253,10 +330,20 @@ func (r *revList) revisions(revs []string) error {
 }
 
 // isFile reports whether a file is called what a revision is called, of which git
-// complains.
+// complains where there may be files of the user's.
 func (r *revList) isFile(arg string) bool {
+	tree, git := r.past.Repo.WorkTree, r.past.Repo.GitDir
+	if tree == "" || !within(r.dir, tree) || within(r.dir, git) {
+		return false
+	}
 	_, err := os.Lstat(filepath.Join(r.dir, strings.TrimPrefix(arg, "^")))
 	return err == nil
+}
+
+// within reports whether dir, which has no symbolic links, is parent or below it.
+func within(dir, parent string) bool {
+	rest, ok := strings.CutPrefix(dir, parent)
+	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(parent, string(filepath.Separator)))
 }
 
 // standardInput takes a revision from each line of the standard input.

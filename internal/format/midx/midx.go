@@ -12,10 +12,11 @@
 //	  OOFF  for each object: 4-byte number of its pack, 4-byte offset in it;
 //	        with the highest bit set, if there is LOFF, the rest is a row of that
 //	  LOFF  8-byte offsets
+//	  RIDX  positions in the order of IDs, 4 bytes each, in the pseudo-pack order
 //	hash of all of the above
 //
 // Version 2 differs in that its packs need not be sorted by name. Other chunks
-// serve bitmaps and are skipped.
+// are skipped.
 //
 // An incremental chain is the file multi-pack-index.d/multi-pack-index-chain: one
 // hexadecimal hash a line, oldest first, each naming a layer, the file
@@ -46,7 +47,7 @@ type File struct {
 	packs []string
 	count int
 
-	fanout, ids, offsets, large chunk.Span
+	fanout, ids, offsets, large, order chunk.Span
 }
 
 // Open maps the multi-pack-index file at path. Its layout is checked, not its
@@ -114,6 +115,11 @@ func (f *File) parse(data []byte) error {
 	if start, end, ok := table.Find(chunk.ID("LOFF")); ok {
 		f.large = chunk.Span{Start: start, End: end}
 	}
+	if _, _, ok := table.Find(chunk.ID("RIDX")); ok {
+		if f.order, err = table.Require("RIDX", int64(n)*4); err != nil {
+			return err
+		}
+	}
 	names, err := table.Require("PNAM", -1)
 	if err != nil {
 		return err
@@ -170,6 +176,34 @@ func (f *File) Find(id *oid.ID) (pack int, off int64, ok bool, err error) {
 		return err
 	})
 	return pack, off, ok, err
+}
+
+// Position returns the position of id in the order of IDs; ok is false if there is
+// no such object.
+func (f *File) Position(id *oid.ID) (i int, ok bool, err error) {
+	err = f.file.Do(func(data []byte) error {
+		i, ok = chunk.Search(f.fanout.Of(data), f.ids.Of(data), f.algo.Size(), 0, id)
+		return nil
+	})
+	return i, ok, err
+}
+
+// Hash returns the hash at the end of the file.
+func (f *File) Hash() (h oid.ID, err error) {
+	err = f.file.Do(func(data []byte) error {
+		h = oid.FromBytes(f.algo, data[len(data)-f.algo.Size():])
+		return nil
+	})
+	return h, err
+}
+
+// Order calls use with the pseudo-pack order: for each object in it, a 4-byte
+// position in the order of IDs. It reports whether the file says.
+func (f *File) Order(use func(order []byte) error) (ok bool, err error) {
+	if f.order.End == 0 {
+		return false, nil
+	}
+	return true, f.file.Do(func(data []byte) error { return use(f.order.Of(data)) })
 }
 
 // LowerBound returns the position, in the order of IDs, of the first object whose

@@ -79,7 +79,7 @@ func FuzzIndex(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if _, err := x.packHash(); err != nil {
+			if _, err := x.PackHash(); err != nil {
 				t.Fatal(err)
 			}
 			for i := range x.Len() {

@@ -118,6 +118,17 @@ func (x *Index) Find(id *oid.ID) (off int64, ok bool, err error) {
 	return off, ok, err
 }
 
+// Position returns the position of id in the order of IDs; ok is false if the pack
+// has no such object.
+func (x *Index) Position(id *oid.ID) (i int, ok bool, err error) {
+	err = x.file.Do(func(data []byte) error {
+		ids, stride, skip := x.ids(data)
+		i, ok = chunk.Search(data[x.fanoutStart():], ids, stride, skip, id)
+		return nil
+	})
+	return i, ok, err
+}
+
 // LowerBound returns the position, in the order of IDs, of the first object whose
 // ID is not below id; Len() if there is none.
 func (x *Index) LowerBound(id *oid.ID) (i int, err error) {
@@ -176,8 +187,8 @@ func (x *Index) corrupt(at int, problem string) error {
 	return &CorruptError{Path: x.Path(), Offset: int64(at), Problem: problem}
 }
 
-// packHash returns the hash of the pack that the index was made for.
-func (x *Index) packHash() (h oid.ID, err error) {
+// PackHash returns the hash of the pack that the index was made for.
+func (x *Index) PackHash() (h oid.ID, err error) {
 	err = x.file.Do(func(data []byte) error {
 		h = oid.FromBytes(x.algo, data[len(data)-2*x.algo.Size():])
 		return nil

@@ -150,7 +150,7 @@ func (p *Pack) check(src *source, idx *Index) error {
 	if n := binary.BigEndian.Uint32(head[8:]); uint64(n) != uint64(idx.Len()) {
 		return p.corrupt(8, fmt.Sprintf("pack of %d objects, its index has %d", n, idx.Len()))
 	}
-	want, err := idx.packHash()
+	want, err := idx.PackHash()
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gust/internal/format/commitgraph"
+	"gust/internal/pure/object"
 	"gust/internal/pure/oid"
 )
 
@@ -31,6 +32,12 @@ func (w *Walker) Walk(ctx context.Context, use func(c *Commits) error) error {
 		}
 		return use(c)
 	})
+}
+
+// IsCommit reports whether the object id is a commit.
+func (w *Walker) IsCommit(id oid.ID) bool {
+	typ, _, err := w.db.Stat(id)
+	return err == nil && typ == object.Commit
 }
 
 // Number returns the number of the commit id, which need not exist.

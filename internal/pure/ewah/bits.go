@@ -52,6 +52,27 @@ func (s Bits) Xor(b *Bitmap) {
 	b.apply(len(s), func(i int, w uint64) { s[i] ^= w })
 }
 
+// CountAnd returns the number of bits that are set in both.
+func (s Bits) CountAnd(b *Bitmap) int {
+	n := 0
+	b.apply(len(s), func(i int, w uint64) { n += bits.OnesCount64(s[i] & w) })
+	return n
+}
+
+// OrBits sets every bit of s that is set in t, which must not be longer.
+func (s Bits) OrBits(t Bits) {
+	for i, w := range t {
+		s[i] |= w
+	}
+}
+
+// AndNotBits clears every bit of s that is set in t, which must not be longer.
+func (s Bits) AndNotBits(t Bits) {
+	for i, w := range t {
+		s[i] &^= w
+	}
+}
+
 // apply calls f with every uncompressed word that is not zero, below index n.
 func (b *Bitmap) apply(n int, f func(i int, w uint64)) {
 	pos := 0 // in words

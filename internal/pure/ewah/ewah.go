@@ -45,14 +45,9 @@ const maxPos = min(math.MaxInt>>1, 1<<32)
 // beyond that of max bits and len(data) bytes. The error is a
 // *object.CorruptError with an offset from the start of data and no path.
 func Parse(data []byte, max int) (b Bitmap, n int, err error) {
-	if len(data) < headSize+tailSize {
-		return b, 0, corrupt(0, "truncated EWAH bitmap")
+	if n, err = Size(data); err != nil {
+		return b, 0, err
 	}
-	count := uint64(binary.BigEndian.Uint32(data[4:]))
-	if count > uint64(len(data)-headSize-tailSize)/8 {
-		return b, 0, corrupt(4, "EWAH bitmap has more words than there are data")
-	}
-	n = headSize + int(count)*8 + tailSize
 	b.words = data[headSize : n-tailSize]
 	if declared := binary.BigEndian.Uint32(data); uint64(declared) < uint64(max) {
 		b.bits = int(declared)
@@ -63,6 +58,19 @@ func Parse(data []byte, max int) (b Bitmap, n int, err error) {
 		return Bitmap{}, 0, corrupt(headSize+int64(off), problem)
 	}
 	return b, n, nil
+}
+
+// Size returns the number of bytes that the bitmap at the start of data takes up,
+// without looking at its words. The error is Parse's.
+func Size(data []byte) (int, error) {
+	if len(data) < headSize+tailSize {
+		return 0, corrupt(0, "truncated EWAH bitmap")
+	}
+	count := uint64(binary.BigEndian.Uint32(data[4:]))
+	if count > uint64(len(data)-headSize-tailSize)/8 {
+		return 0, corrupt(4, "EWAH bitmap has more words than there are data")
+	}
+	return headSize + int(count)*8 + tailSize, nil
 }
 
 func corrupt(off int64, problem string) error {
