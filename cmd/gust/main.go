@@ -2,10 +2,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 
@@ -15,6 +13,7 @@ import (
 	"gust/internal/daemon/live"
 	"gust/internal/daemon/server"
 	"gust/internal/face/cli"
+	"gust/internal/face/passthrough"
 )
 
 func main() {
@@ -29,6 +28,7 @@ func main() {
 		Exists:   exists,
 		Asker:    asker,
 		HandOver: handOver,
+		Name:     filepath.Base(os.Args[0]),
 	}))
 }
 
@@ -56,12 +56,11 @@ func exists(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// handOver runs git in this program's place.
 func handOver(args []string, in []byte) int {
-	cmd := exec.Command("git", args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if in != nil {
-		cmd.Stdin = bytes.NewReader(in)
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
 	}
-	cmd.Run()
-	return cmd.ProcessState.ExitCode()
+	return passthrough.Run(os.Environ(), self, args, in, os.Stderr)
 }

@@ -29,7 +29,7 @@ type Asker interface {
 	Query(ctx context.Context, q live.Request) (*summary.Summary, error)
 }
 
-// A Program is one run of gust. All fields are required.
+// A Program is one run of gust. All fields but Name are required.
 type Program struct {
 	Args     []string // without the name of the program
 	Env      []string // NAME=value
@@ -46,9 +46,14 @@ type Program struct {
 	// what gust does not know is git's to do, as if it had been asked itself.
 	// The standard input is in, if that is not nil.
 	HandOver func(args []string, in []byte) int
+	Name     string // what the program was called as, without directories; "git" makes it git
 	// cold is runCommands; a test puts something else here to see that it is not
 	// called.
 	cold func(context.Context, *Program) int
+
+	isGit   bool   // everything is git's: gust has no commands of its own
+	noPager bool   // --no-pager was given
+	input   []byte // what a command read of In, all of it; nil if it did not
 }
 
 // Run does what the arguments say and returns the exit code.
@@ -56,23 +61,18 @@ func Run(ctx context.Context, p *Program) int {
 	if p.cold == nil {
 		p.cold = runCommands
 	}
-	if len(p.Args) > 0 {
-		switch p.Args[0] {
-		case "describe":
-			return p.describe(ctx, p.Args[1:])
-		case "rev-list":
-			return p.revList(ctx, p.Args[1:])
-		case "switch", "checkout":
-			return p.switchTo(ctx, p.Args[0], p.Args[1:])
-		case sweepCommand:
-			return p.sweepUp(ctx, p.Args[1:])
-		}
+	if len(p.Args) > 0 && p.Args[0] == sweepCommand {
+		return p.sweepUp(ctx, p.Args[1:])
+	}
+	p.isGit = strings.TrimSuffix(p.Name, ".exe") == "git"
+	if len(p.Args) == 0 && !p.isGit {
+		return p.welcome(ctx)
+	}
+	if len(p.Args) == 0 || !p.ownCommand(p.Args) {
+		return p.asGit(ctx)
 	}
 	if slices.Contains(p.Args, "--help") || slices.Contains(p.Args, "-h") {
 		return p.cold(ctx, p)
-	}
-	if len(p.Args) == 0 {
-		return p.welcome(ctx)
 	}
 	switch p.Args[0] {
 	case "prompt":
@@ -82,9 +82,6 @@ func Run(ctx context.Context, p *Program) int {
 	}
 	return p.cold(ctx, p)
 }
-
-// handOver hands the whole command over to git.
-func (p *Program) handOver() int { return p.HandOver(p.Args, nil) }
 
 // fail writes a message to Err and returns code.
 func (p *Program) fail(code int, format string, args ...any) int {

@@ -15,13 +15,6 @@ import (
 	"gust/internal/repo"
 )
 
-// errHandOver says that a command is git's to run: it has an option, an argument or
-// a trouble that gust has no words for. Nothing was written then.
-var errHandOver = errors.New("left to git")
-
-// exitDie is git's exit code when it gives up.
-const exitDie = 128
-
 // describeArgs is the command line of git-describe(1).
 type describeArgs struct {
 	o      describe.Options
@@ -32,21 +25,21 @@ type describeArgs struct {
 }
 
 // describe is `gust describe`.
-func (p *Program) describe(ctx context.Context, args []string) int {
+func (p *Program) describe(ctx context.Context, args []string) (int, error) {
 	a, err := parseDescribe(args)
 	if err != nil {
-		return p.handOver()
+		return 0, err
 	}
 	var out, warnings strings.Builder
 	code, err := p.describeTo(ctx, a, &out, &warnings)
 	if err != nil {
-		return p.handOver()
+		return 0, err
 	}
 	io.WriteString(p.Err, warnings.String())
 	if _, err := io.WriteString(p.Out, out.String()); err != nil {
-		return exitDie
+		return exitDie, nil
 	}
-	return code
+	return code, nil
 }
 
 // describeTo writes what describe prints. Its error says that git is to run instead.

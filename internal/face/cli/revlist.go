@@ -30,20 +30,12 @@ type revList struct {
 
 	tips  []reach.Tip
 	given bool // tips, even if they are none
-	input []byte
 }
 
 // revList is `gust rev-list`.
-func (p *Program) revList(ctx context.Context, args []string) int {
+func (p *Program) revList(ctx context.Context, args []string) (int, error) {
 	r := &revList{p: p, names: true}
-	code, err := r.run(ctx, args)
-	if err == nil {
-		return code
-	}
-	if r.input != nil {
-		return p.HandOver(p.Args, r.input)
-	}
-	return p.handOver()
+	return r.run(ctx, args)
 }
 
 // run answers; an error says that git is to be asked, and that nothing was written.
@@ -307,7 +299,7 @@ func (r *revList) revisions(revs []string) error {
 		case "--not":
 			not = !not
 		case "--stdin":
-			if r.input != nil {
+			if r.p.input != nil {
 				return errHandOver
 			}
 			if err := r.standardInput(not); err != nil {
@@ -349,14 +341,14 @@ func within(dir, parent string) bool {
 // standardInput takes a revision from each line of the standard input.
 func (r *revList) standardInput(not bool) error {
 	var err error
-	if r.input, err = io.ReadAll(bufio.NewReader(r.p.In)); err != nil {
+	if r.p.input, err = io.ReadAll(bufio.NewReader(r.p.In)); err != nil {
 		return err
 	}
-	if r.input == nil {
-		r.input = []byte{}
+	if r.p.input == nil {
+		r.p.input = []byte{}
 	}
 	r.given = true
-	for line := range bytes.Lines(r.input) {
+	for line := range bytes.Lines(r.p.input) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		if len(line) == 0 || line[0] == '-' || bytes.IndexByte(line, '\r') >= 0 || not {
 			return errHandOver

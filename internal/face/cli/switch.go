@@ -37,14 +37,16 @@ type switching struct {
 }
 
 // switchTo is `gust switch`, and `gust checkout` without paths.
-func (p *Program) switchTo(ctx context.Context, command string, args []string) int {
-	ctx, stop := untilSignal(ctx)
-	defer stop()
-	code, err := p.trySwitch(ctx, command, args)
-	if err == nil {
-		return code
+func (p *Program) switchTo(command string) gitCommand {
+	return func(ctx context.Context, args []string) (int, error) {
+		ctx, stop := untilSignal(ctx)
+		defer stop()
+		code, err := p.trySwitch(ctx, command, args)
+		if err == nil {
+			return code, nil
+		}
+		return p.leave(ctx, err)
 	}
-	return p.leave(ctx, err)
 }
 
 // untilSignal returns a context that is done when the process is asked to end: what
@@ -63,15 +65,15 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 }
 
 // leave hands the command over to git, unless err says that something is half done.
-func (p *Program) leave(ctx context.Context, err error) int {
+func (p *Program) leave(ctx context.Context, err error) (int, error) {
 	var stuck *checkout.StuckError
 	switch {
 	case errors.As(err, &stuck):
-		return p.fail(exitDie, "%v", err)
+		return p.fail(exitDie, "%v", err), nil
 	case ctx.Err() != nil:
-		return p.fail(exitDie, "interrupted; everything is as it was")
+		return p.fail(exitDie, "interrupted; everything is as it was"), nil
 	}
-	return p.handOver()
+	return 0, err
 }
 
 func (p *Program) trySwitch(ctx context.Context, command string, args []string) (int, error) {
