@@ -58,7 +58,7 @@ func (p *Program) commands() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(p.initCommand(), promptCommand(), queryCommand(), p.watchCommand(), p.serverCommand(), p.trustCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), promptCommand(), queryCommand(), checkConnectedCommand(), p.watchCommand(), p.serverCommand(), p.trustCommand(), p.versionCommand())
 	return root
 }
 
@@ -144,6 +144,17 @@ is no DIR.`,
 	c.Flags().Bool("json", false, "one line of JSON")
 	c.Flags().Duration("deadline", 0, "say after so long what is known until then; with --json")
 	return c
+}
+
+func checkConnectedCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "check-connected", Short: "Tell whether everything that objects reach is there",
+		Long: `Reads object IDs from the standard input, one a line, and exits with 0 if they and all that
+they reach are there, with 1 and the first object that is not otherwise. What the refs reach,
+and what a reachability bitmap covers, is taken to be there.`,
+		Example: `  git rev-parse topic | gust check-connected && echo complete`,
+		RunE:    func(*cobra.Command, []string) error { return nil },
+	}
 }
 
 func (p *Program) versionCommand() *cobra.Command {

@@ -61,6 +61,9 @@ func (r *revList) run(ctx context.Context, args []string) (code int, err error) 
 		return 0, errHandOver
 	}
 	w := &reach.Walk{DB: r.past.DB, Walker: r.past.Walker, Tips: r.tips, Options: reach.Options{Objects: r.objects, Filter: r.filter}}
+	if r.quiet && r.objects && r.filter == (reach.Filter{}) && r.connected(ctx, w) {
+		return exitOK, nil
+	}
 	if n, ok, err := r.byBitmap(ctx, w); err != nil || ok {
 		if err != nil {
 			return 0, err
@@ -78,6 +81,25 @@ func (r *revList) run(ctx context.Context, args []string) (code int, err error) 
 		return r.counted(ctx, w, s)
 	}
 	return r.listed(ctx, w, s)
+}
+
+// connected reports whether a bitmap shows that everything is there: a list that is
+// not printed says no more than that.
+func (r *revList) connected(ctx context.Context, w *reach.Walk) bool {
+	if !r.past.Whole {
+		return false
+	}
+	for i := range w.Tips {
+		if r.past.DB.Has(w.Tips[i].ID) != nil {
+			return false
+		}
+	}
+	b, err := r.past.DB.Bitmap()
+	if err != nil || b == nil {
+		return false
+	}
+	defer b.Close()
+	return w.CheckConnected(ctx, b, nil) == nil
 }
 
 // counted prints counts.

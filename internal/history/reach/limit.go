@@ -168,6 +168,9 @@ func (l *limiter) follow(i, flags uint32) (int64, error) {
 	for _, p := range parents {
 		l.refuse(p)
 		if err := l.push(p, 0); err != nil {
+			if _, _, ok := revwalk.Unreadable(err); ok {
+				continue // what is unwanted need not be there
+			}
 			return 0, err
 		}
 		if err := l.spread(p); err != nil {
@@ -239,6 +242,9 @@ func (l *limiter) edge(i uint32) error {
 		return nil
 	}
 	if _, err := l.c.Time(i); err != nil { // loads it
+		if _, _, ok := revwalk.Unreadable(err); ok {
+			return nil
+		}
 		return err
 	}
 	l.s.edges = append(l.s.edges, l.c.Tree(i))

@@ -2,6 +2,7 @@ package reach
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"gust/internal/pure/object"
 	"gust/internal/pure/oid"
+	"gust/internal/store/odb"
 )
 
 // An Object is one that the tips reach.
@@ -21,13 +23,21 @@ type Object struct {
 // A MissingError says that an object is missing or broken.
 type MissingError struct {
 	ID   oid.ID
-	Type object.Type
+	Type object.Type // 0 if it is not known
 	Err  error
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("cannot read %v %s: %v", e.Type, e.ID, e.Err)
+	kind := "object"
+	if e.Type != 0 {
+		kind = e.Type.String()
+	}
+	if errors.Is(e.Err, odb.ErrNotFound) {
+		return fmt.Sprintf("missing %s %s", kind, e.ID)
+	}
+	return fmt.Sprintf("cannot read %s %s: %v", kind, e.ID, e.Err)
 }
+
 func (e *MissingError) Unwrap() error { return e.Err }
 
 // Flags of objects other than commits.
@@ -206,8 +216,10 @@ func (t *trees) tree(id *oid.ID, path []byte) error {
 	}
 	if err == nil {
 		err = t.entries(data, path)
-	} else {
+	} else if t.flag == met { // what is behind the boundary need not be there
 		err = &MissingError{*id, object.Tree, err}
+	} else {
+		err = nil
 	}
 	t.bufs = append(t.bufs, data)
 	return err

@@ -138,6 +138,14 @@ func (w *Walk) start(l *limiter) error {
 	return l.begin()
 }
 
+// unless returns err unless it is about what is unwanted: that need not be there.
+func unless(unwanted bool, err error) error {
+	if unwanted {
+		return nil
+	}
+	return err
+}
+
 func (w *Walk) tip(l *limiter, tip *Tip, not map[oid.ID]bool) error {
 	id, unwanted, path := tip.ID, tip.Not || not[tip.ID], tip.Path
 	for {
@@ -146,7 +154,7 @@ func (w *Walk) tip(l *limiter, tip *Tip, not map[oid.ID]bool) error {
 		}
 		typ, _, err := w.DB.Stat(id)
 		if err != nil {
-			return err
+			return unless(unwanted, err)
 		}
 		switch typ {
 		case object.Commit:
@@ -154,11 +162,11 @@ func (w *Walk) tip(l *limiter, tip *Tip, not map[oid.ID]bool) error {
 		case object.Tag:
 			_, data, err := w.DB.Read(id, nil)
 			if err != nil {
-				return err
+				return unless(unwanted, err)
 			}
 			t, err := object.ParseTag(data, id.Algo())
 			if err != nil {
-				return err
+				return unless(unwanted, err)
 			}
 			if !unwanted {
 				l.s.pending = append(l.s.pending, pending{id, typ, string(t.Name)})

@@ -116,6 +116,15 @@ type objectError struct {
 	err error
 }
 
+// Unreadable returns the commit that err, of a walk, says cannot be read, and why.
+func Unreadable(err error) (id oid.ID, why error, ok bool) {
+	var o *objectError
+	if ok = errors.As(err, &o); ok {
+		id, why = o.id, o.err
+	}
+	return id, why, ok
+}
+
 func (e *objectError) Error() string        { return fmt.Sprintf("cannot read commit %s: %v", e.id, e.err) }
 func (e *objectError) Unwrap() error        { return e.err }
 func (e *objectError) Is(target error) bool { return target == errObject }
