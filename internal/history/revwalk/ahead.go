@@ -10,8 +10,8 @@ import (
 
 // Inflating commits takes most of the time of a walk without a commit-graph, and a
 // commit's parents are known only then. But history has more than one line: while
-// the walk follows first parents, others read what merges brought in, the latest
-// commits first, as the walk will ask for them.
+// the walk reads the parents of the latest commit, others read those of the next
+// ones, which it will ask for soon.
 
 // An ahead reads commits before a walk asks for them. Its methods are safe for
 // concurrent use.
@@ -20,13 +20,14 @@ type ahead struct {
 	readers sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
-	more    sync.Cond  // asked, line, unread or stop changed
+	more    sync.Cond  // line, unread or stop changed
 	known   map[oid.ID]int32
 	heads   []aheadHead
 	parents []oid.ID // of the heads
-	asked   []oid.ID // to be read first
-	line    Queue    // of heads whose parents were not yet looked at
+	line    Queue    // of heads, some of whose parents may not have been read
 	unread  int      // heads that nobody has taken
+	full    bool     // too many are unread: wait until half of them are taken
+	idle    int      // readers that wait
 	stop    bool
 }
 
@@ -88,22 +89,22 @@ func (a *ahead) take(id oid.ID, head *object.CommitHead) bool {
 	h := &a.heads[k]
 	head.Tree, head.CommitTime = h.tree, h.time
 	head.Parents = append(head.Parents[:0], a.parents[h.parent:h.parent+h.count]...)
-	if a.unread--; a.unread == aheadUnread-1 {
+	if a.unread--; a.full && a.unread <= aheadUnread/2 { // not at each one: to wake somebody takes longer than to read
+		a.full = false
 		a.more.Broadcast()
 	}
 	return true
 }
 
-// ask wants commits read that a merge brought in.
-func (a *ahead) ask(ids []oid.ID) {
+// tell adds a commit that the walk has read itself: its parents are wanted.
+func (a *ahead) tell(parents []oid.ID, head *object.CommitHead) {
 	a.mu.Lock()
-	for _, id := range ids {
-		if _, ok := a.known[id]; !ok {
-			a.asked = append(a.asked, id)
-		}
-	}
+	a.add(parents, head)
+	wake := a.idle > 0 && !a.full
 	a.mu.Unlock()
-	a.more.Signal()
+	if wake {
+		a.more.Signal()
+	}
 }
 
 // run is one reader.
@@ -118,7 +119,9 @@ func (a *ahead) run() {
 			if a.stop {
 				return
 			}
+			a.idle++
 			a.more.Wait()
+			a.idle--
 			continue
 		}
 		for _, id := range next {
@@ -127,7 +130,9 @@ func (a *ahead) run() {
 			err := a.w.read(&r, id)
 			a.mu.Lock()
 			if err == nil {
-				a.add(id, a.w.parentsOf(&r, id), &r.head)
+				a.known[id] = int32(len(a.heads))
+				a.unread++
+				a.add(a.w.parentsOf(&r, id), &r.head)
 			}
 		}
 	}
@@ -135,19 +140,36 @@ func (a *ahead) run() {
 
 // next appends what is to be read next to ids.
 func (a *ahead) next(ids []oid.ID) []oid.ID {
-	for len(ids) == 0 && !a.stop && a.unread < aheadUnread {
-		if n := len(a.asked); n > 0 {
-			ids = a.claim(ids, a.asked[n-1:])
-			a.asked = a.asked[:n-1]
-			continue
-		}
-		if a.line.Len() == 0 {
-			break
-		}
-		h := &a.heads[a.line.Pop()]
-		ids = a.claim(ids, a.parents[h.parent:h.parent+h.count])
+	a.full = a.full || a.unread >= aheadUnread
+	if a.stop || a.full {
+		return ids
 	}
-	return ids
+	// The parents of the latest commit are what the walk reads itself.
+	first, ok := a.open()
+	if !ok {
+		return ids
+	}
+	second, ok := a.open()
+	a.line.Push(a.heads[first].time, first)
+	if !ok {
+		return ids
+	}
+	h := &a.heads[second]
+	return a.claim(ids, a.parents[h.parent:h.parent+h.count])
+}
+
+// open takes the latest commit out of the line that has a parent which nobody reads.
+func (a *ahead) open() (uint32, bool) {
+	for a.line.Len() > 0 {
+		k := a.line.Pop()
+		h := &a.heads[k]
+		for _, id := range a.parents[h.parent : h.parent+h.count] {
+			if _, ok := a.known[id]; !ok {
+				return k, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // claim appends those of the commits that nobody reads to dst.
@@ -161,13 +183,12 @@ func (a *ahead) claim(dst, commits []oid.ID) []oid.ID {
 	return dst
 }
 
-func (a *ahead) add(id oid.ID, parents []oid.ID, head *object.CommitHead) {
+// add puts a commit that was read into the line.
+func (a *ahead) add(parents []oid.ID, head *object.CommitHead) {
 	k := len(a.heads)
 	a.heads = append(a.heads, aheadHead{head.Tree, head.CommitTime, len(a.parents), len(parents)})
 	a.parents = append(a.parents, parents...)
-	a.known[id] = int32(k)
 	a.line.Push(head.CommitTime, uint32(k))
-	a.unread++
 }
 
 // A headReader is the memory of reading commits.

@@ -147,8 +147,8 @@ func (w *Walker) parents(id oid.ID) ([]oid.ID, error) {
 		return nil, err
 	}
 	parents := w.parentsOf(&w.r, id)
-	if a != nil && len(parents) > 1 {
-		a.ask(parents[1:])
+	if a != nil {
+		a.tell(parents, &w.r.head)
 	}
 	return parents, nil
 }
