@@ -4,30 +4,18 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 	"testing"
-)
 
-// gits returns the git binaries to compare with.
-func gits(t *testing.T) []string {
-	t.Helper()
-	if newer := os.Getenv("GUST_TEST_GIT"); newer != "" {
-		return []string{"git", newer}
-	}
-	t.Log("GUST_TEST_GIT is not set: compared with the system's git only")
-	return []string{"git"}
-}
+	"gust/internal/gittest"
+)
 
 // A tree is a throwaway working tree with attribute files.
 type tree struct {
-	t      *testing.T
-	dir    string
-	env    []string
+	*gittest.Tree
 	global []byte
 	info   []byte
 	files  map[string][]byte // by directory, "" for the root
@@ -36,46 +24,17 @@ type tree struct {
 
 func newTree(t *testing.T, global, info []byte) *tree {
 	t.Helper()
-	home := t.TempDir()
-	r := &tree{t: t, dir: filepath.Join(home, "repo"), files: map[string][]byte{}, global: global, info: info}
-	r.env = append(os.Environ(), "HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "XDG_CONFIG_HOME="+filepath.Join(home, "xdg"))
-	if err := os.Mkdir(r.dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	r.git("git", nil, "init", "-q")
-	r.write("../xdg/git/attributes", global)
-	r.write(".git/info/attributes", info)
+	r := &tree{Tree: gittest.NewTree(t), files: map[string][]byte{}, global: global, info: info}
+	r.Env.Setenv("XDG_CONFIG_HOME", r.Env.Path("xdg"))
+	r.Write("../xdg/git/attributes", global)
+	r.Write(".git/info/attributes", info)
 	return r
-}
-
-func (r *tree) write(name string, data []byte) {
-	r.t.Helper()
-	name = filepath.Join(r.dir, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, data, 0o666); err != nil {
-		r.t.Fatal(err)
-	}
 }
 
 // attributes makes data the attribute file of dir.
 func (r *tree) attributes(dir string, data []byte) {
-	r.write(filepath.Join(dir, ".gitattributes"), data)
+	r.Write(filepath.Join(dir, ".gitattributes"), data)
 	r.files[dir] = data
-}
-
-func (r *tree) git(binary string, stdin []byte, args ...string) []byte {
-	r.t.Helper()
-	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = r.dir, r.env, bytes.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		r.t.Fatalf("%s %q: %v\n%s", binary, args, err, stderr.Bytes())
-	}
-	return out
 }
 
 // lookup returns all attributes of path as check-attr -a does: those that are
@@ -114,10 +73,10 @@ func (r *tree) lookup(path string) []string {
 
 // compare asks every git about every path. It returns the number of values.
 func (r *tree) compare(paths []string) int {
-	r.t.Helper()
+	r.T.Helper()
 	n := 0
-	for _, git := range gits(r.t) {
-		out := r.git(git, []byte(strings.Join(paths, "\x00")+"\x00"), "check-attr", "-a", "-z", "--stdin")
+	for _, git := range gittest.All(r.T) {
+		out := r.Git(git, []byte(strings.Join(paths, "\x00")+"\x00"), "check-attr", "-a", "-z", "--stdin")
 		fields := strings.Split(string(out), "\x00")
 		want := map[string][]string{}
 		for i := 0; i+2 < len(fields); i += 3 {
@@ -131,7 +90,7 @@ func (r *tree) compare(paths []string) int {
 			if got := r.lookup(path); !slices.Equal(got, want[path]) && bad < 10 {
 				bad++
 				dir, _, _ := strings.Cut(path, "/")
-				r.t.Errorf("%s check-attr %q says %q, gust %q (%s/.gitattributes is %q)", git, path, want[path], got, dir, r.files[dir])
+				r.T.Errorf("%s check-attr %q says %q, gust %q (%s/.gitattributes is %q)", git, path, want[path], got, dir, r.files[dir])
 			}
 		}
 	}
@@ -144,7 +103,7 @@ func TestLookupAgainstGit(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 5))
 			r := newTree(t, []byte("* g -h m3\n[attr]m3 i=3 m1\nFOO* k\n"), []byte("*.o z=info m2\n[attr]m2 -z y=info\n[attr]m4 m4 w\n"))
 			r.o.IgnoreCase = fold
-			r.git("git", nil, "config", "core.ignoreCase", fmt.Sprint(fold))
+			r.Run("config", "core.ignoreCase", fmt.Sprint(fold))
 			r.attributes("", []byte("[attr]m1 u v=1 -binary\n[attr]m2 y=root x m1\n[attr]m5 m4 !binary\n* z=root\n"))
 			dirs := 250
 			if testing.Short() {
@@ -225,13 +184,14 @@ func TestLinesAgainstGit(t *testing.T) {
 // TestReservedNamesAgainstGit needs the newer git: names that begin with
 // builtin_ became reserved in 2.43.
 func TestReservedNamesAgainstGit(t *testing.T) {
-	if os.Getenv("GUST_TEST_GIT") == "" {
-		t.Skip("needs GUST_TEST_GIT, a git from 2.43 on: reserved attribute names are NOT TESTED")
+	git := gittest.Newest(t)
+	if !git.AtLeast(2, 43) {
+		t.Skipf("NOT TESTED: reserved attribute names, which %s does not know", git)
 	}
 	for _, line := range []string{"* builtin_x a", "* -builtin_x a", "[attr]builtin_m a\n* b", "[attr]m builtin_x a\n* m"} {
 		r := newTree(t, nil, nil)
 		r.attributes("", []byte(line))
-		out := string(r.git(os.Getenv("GUST_TEST_GIT"), nil, "check-attr", "-a", "f"))
+		out := r.Git(git, nil, "check-attr", "-a", "f")
 		var want []string
 		for _, l := range strings.Split(strings.TrimSpace(out), "\n") {
 			if f := strings.SplitN(l, ": ", 3); len(f) == 3 {

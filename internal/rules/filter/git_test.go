@@ -6,63 +6,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"gust/internal/gittest"
 	"gust/internal/pure/oid"
 )
-
-// gits returns the git binaries to compare with.
-func gits(t *testing.T) []string {
-	t.Helper()
-	if newer := os.Getenv("GUST_TEST_GIT"); newer != "" {
-		return []string{"git", newer}
-	}
-	t.Log("GUST_TEST_GIT is not set: compared with the system's git only")
-	return []string{"git"}
-}
-
-// A tree is a throwaway repository.
-type tree struct {
-	t   *testing.T
-	dir string
-	env []string
-}
-
-func newTree(t *testing.T) *tree {
-	t.Helper()
-	home := t.TempDir()
-	r := &tree{t: t, dir: filepath.Join(home, "repo")}
-	r.env = append(os.Environ(), "HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "XDG_CONFIG_HOME="+filepath.Join(home, "xdg"))
-	if err := os.Mkdir(r.dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	r.git("git", nil, "init", "-q")
-	return r
-}
-
-func (r *tree) git(binary string, stdin []byte, args ...string) string {
-	r.t.Helper()
-	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = r.dir, r.env, bytes.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		r.t.Fatalf("%s %q: %v\n%s", binary, args, err, stderr.Bytes())
-	}
-	return string(out)
-}
-
-func (r *tree) write(name string, data []byte) {
-	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.dir, name), data, 0o666); err != nil {
-		r.t.Fatal(err)
-	}
-}
 
 // A sample is one file with its attributes.
 type sample struct {
@@ -74,34 +25,34 @@ type sample struct {
 // IDs of what it would store.
 func compare(t *testing.T, s *Settings, config []string, samples []sample) {
 	t.Helper()
-	r := newTree(t)
+	r := gittest.NewTree(t)
 	for i := 0; i+1 < len(config); i += 2 {
-		r.git("git", nil, "config", config[i], config[i+1])
+		r.Run("config", config[i], config[i+1])
 	}
 	// Small directories keep git from comparing every name with every rule.
 	const perDir = 40
 	dir := func(i int) string { return fmt.Sprintf("d%d/", i/perDir) }
-	r.write(".gitattributes", nil)
+	r.Write(".gitattributes", nil)
 	var paths strings.Builder
 	for part := range slices.Chunk(samples, perDir) {
 		d := dir(strings.Count(paths.String(), "\n"))
-		if err := os.Mkdir(filepath.Join(r.dir, d), 0o777); err != nil {
+		if err := os.Mkdir(filepath.Join(r.Dir, d), 0o777); err != nil {
 			t.Fatal(err)
 		}
 		var attributes strings.Builder
 		for _, x := range part {
 			fmt.Fprintf(&attributes, "%s %s\n", x.name, x.attributes)
 			paths.WriteString(d + x.name + "\n")
-			r.write(d+x.name, x.content)
+			r.Write(d+x.name, x.content)
 		}
-		r.write(d+".gitattributes", []byte(attributes.String()))
+		r.Write(d+".gitattributes", []byte(attributes.String()))
 	}
-	for _, git := range gits(t) {
-		ids := strings.Fields(r.git(git, []byte(paths.String()), "hash-object", "--stdin-paths"))
+	for _, git := range gittest.All(t) {
+		ids := strings.Fields(r.Git(git, []byte(paths.String()), "hash-object", "--stdin-paths"))
 		if len(ids) != len(samples) {
 			t.Fatalf("%s hash-object answers %d lines for %d files", git, len(ids), len(samples))
 		}
-		s.Runner = newTestRunner(r.dir, r.env) // as fresh as git's processes
+		s.Runner = newTestRunner(r.Dir, r.Env.Environ()) // as fresh as git's processes
 		for i, x := range samples {
 			p := planFor(s, x.attributes)
 			got, err := p.Clean(context.Background(), dir(i)+x.name, x.content, nil)

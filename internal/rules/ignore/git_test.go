@@ -5,74 +5,38 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-)
 
-// gits returns the git binaries to compare with.
-func gits(t *testing.T) []string {
-	t.Helper()
-	if newer := os.Getenv("GUST_TEST_GIT"); newer != "" {
-		return []string{"git", newer}
-	}
-	t.Log("GUST_TEST_GIT is not set: compared with the system's git only")
-	return []string{"git"}
-}
+	"gust/internal/gittest"
+)
 
 // A repo is a throwaway working tree with the ignore files that were written
 // into it.
 type repo struct {
-	t     *testing.T
-	dir   string
-	env   []string
+	*gittest.Tree
 	files map[string][]byte // by directory, "" for the root
 	fold  bool
 }
 
 func newRepo(t *testing.T) *repo {
 	t.Helper()
-	dir := t.TempDir()
-	r := &repo{t: t, dir: filepath.Join(dir, "repo"), files: map[string][]byte{}}
-	r.env = append(os.Environ(), "HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "XDG_CONFIG_HOME="+filepath.Join(dir, "xdg"))
-	if err := os.Mkdir(r.dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	r.git("git", nil, "init", "-q")
-	return r
-}
-
-// git runs git and returns its output. Exit code 1 is an answer to
-// check-ignore.
-func (r *repo) git(binary string, stdin []byte, args ...string) []byte {
-	r.t.Helper()
-	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = r.dir, r.env, bytes.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil && !(args[0] == "check-ignore" && cmd.ProcessState.ExitCode() == 1) {
-		r.t.Fatalf("%s %q: %v\n%s", binary, args, err, stderr.Bytes())
-	}
-	return out
+	return &repo{Tree: gittest.NewTree(t), files: map[string][]byte{}}
 }
 
 // write makes data the ignore file of dir.
 func (r *repo) write(dir string, data []byte) {
-	r.t.Helper()
-	r.mkdir(dir)
-	if err := os.WriteFile(filepath.Join(r.dir, dir, ".gitignore"), data, 0o666); err != nil {
-		r.t.Fatal(err)
-	}
+	r.T.Helper()
+	r.Write(filepath.Join(dir, ".gitignore"), data)
 	r.files[dir] = data
 }
 
 func (r *repo) mkdir(dir string) {
-	r.t.Helper()
-	if err := os.MkdirAll(filepath.Join(r.dir, dir), 0o777); err != nil {
-		r.t.Fatal(err)
+	r.T.Helper()
+	if err := os.MkdirAll(filepath.Join(r.Dir, dir), 0o777); err != nil {
+		r.T.Fatal(err)
 	}
 }
 
@@ -107,14 +71,14 @@ func (r *repo) explain(path string, isDir bool) string {
 // compare asks every git about every path and reports differences. It returns
 // how many paths a rule decided about.
 func (r *repo) compare(paths []string, isDir func(string) bool) int {
-	r.t.Helper()
+	r.T.Helper()
 	decided := 0
 	in := []byte(strings.Join(paths, "\x00") + "\x00")
-	for _, git := range gits(r.t) {
-		out := r.git(git, in, "check-ignore", "--no-index", "-v", "-n", "-z", "--stdin")
+	for _, git := range gittest.All(r.T) {
+		out := r.Git(git, in, "check-ignore", "--no-index", "-v", "-n", "-z", "--stdin")
 		fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 		if len(fields) != 4*len(paths) {
-			r.t.Fatalf("%s check-ignore answers %d fields for %d paths", git, len(fields), len(paths))
+			r.T.Fatalf("%s check-ignore answers %d fields for %d paths", git, len(fields), len(paths))
 		}
 		old := r.cutsPrefix(git)
 		bad, excused := 0, 0
@@ -132,11 +96,11 @@ func (r *repo) compare(paths []string, isDir func(string) bool) int {
 			if got != want && bad < 10 {
 				bad++
 				dir, _, _ := strings.Cut(path, "/")
-				r.t.Errorf("%s check-ignore %q says %q, gust %q (%s/.gitignore is %q)", git, path, want, got, dir, r.files[dir])
+				r.T.Errorf("%s check-ignore %q says %q, gust %q (%s/.gitignore is %q)", git, path, want, got, dir, r.files[dir])
 			}
 		}
 		if excused > len(paths)/20 {
-			r.t.Errorf("%s: %d of %d paths differ by its handling of text before **: too many to be that", git, excused, len(paths))
+			r.T.Errorf("%s: %d of %d paths differ by its handling of text before **: too many to be that", git, excused, len(paths))
 		}
 	}
 	return decided
@@ -145,9 +109,9 @@ func (r *repo) compare(paths []string, isDir func(string) bool) int {
 // cutsPrefix reports whether git matches "foo**/bar" with "foobar", as versions
 // did before 2.53: they compared the text before the wildcard on its own and
 // took the rest for a pattern that begins with **.
-func (r *repo) cutsPrefix(git string) bool {
+func (r *repo) cutsPrefix(git gittest.Git) bool {
 	r.write("probe", []byte("foo**/bar\n"))
-	return len(r.git(git, nil, "check-ignore", "--no-index", "probe/foobar")) > 0
+	return len(r.Git(git, nil, "check-ignore", "--no-index", "probe/foobar")) > 0
 }
 
 // affected reports whether a file on the way to path has a pattern that
@@ -168,7 +132,7 @@ func TestMatchAgainstGit(t *testing.T) {
 		t.Run(fmt.Sprintf("ignorecase-%v", fold), func(t *testing.T) {
 			r := newRepo(t)
 			r.fold = fold
-			r.git("git", nil, "config", "core.ignoreCase", fmt.Sprint(fold))
+			r.Run("config", "core.ignoreCase", fmt.Sprint(fold))
 			rng := rand.New(rand.NewPCG(7, 11))
 			trees, perTree := 300, 40
 			if testing.Short() {
@@ -247,10 +211,10 @@ func randomFile(rng *rand.Rand) []byte {
 func TestPrecedenceAgainstGit(t *testing.T) {
 	r := newRepo(t)
 	const excludes, info, root, sub = "*\n", "!b*\n*.x\n", "!c\n/sub/d\n", "!d\nb\n"
-	excludesFile := filepath.Join(filepath.Dir(r.dir), "excludes")
+	excludesFile := filepath.Join(filepath.Dir(r.Dir), "excludes")
 	for name, data := range map[string]string{
 		excludesFile: excludes,
-		filepath.Join(r.dir, ".git", "info", "exclude"): info,
+		filepath.Join(r.Dir, ".git", "info", "exclude"): info,
 	} {
 		if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
 			t.Fatal(err)
@@ -258,14 +222,14 @@ func TestPrecedenceAgainstGit(t *testing.T) {
 	}
 	r.write("", []byte(root))
 	r.write("sub", []byte(sub))
-	r.git("git", nil, "config", "core.excludesFile", excludesFile)
+	r.Run("config", "core.excludesFile", excludesFile)
 	var o Options
 	base := (*Stack)(nil).Push(Parse([]byte(excludes), o), "", excludesFile).
 		Push(Parse([]byte(info), o), "", ".git/info/exclude").
 		Push(Parse([]byte(root), o), "", ".gitignore")
 	for _, path := range []string{"a", "b", "b.x", "c", "sub"} {
-		for _, git := range gits(t) {
-			want := string(r.git(git, nil, "check-ignore", "--no-index", "-v", "-n", path))
+		for _, git := range gittest.All(t) {
+			want := string(r.Git(git, nil, "check-ignore", "--no-index", "-v", "-n", path))
 			rule, _ := base.Explain([]byte(path), 0, path == "sub")
 			if got := fmt.Sprintf("%s:%d:%s\t%s\n", rule.Source, rule.Line, rule.Pattern, path); got != want {
 				t.Errorf("%s check-ignore says %q, gust %q", git, want, got)

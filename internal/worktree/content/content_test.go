@@ -8,65 +8,16 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
 
+	"gust/internal/gittest"
 	"gust/internal/pure/oid"
 	"gust/internal/rules/attr"
 	"gust/internal/rules/filter"
 )
-
-// gits returns the git binaries to compare with.
-func gits(t *testing.T) []string {
-	t.Helper()
-	if newer := os.Getenv("GUST_TEST_GIT"); newer != "" {
-		return []string{"git", newer}
-	}
-	t.Log("GUST_TEST_GIT is not set: compared with the system's git only")
-	return []string{"git"}
-}
-
-// A tree is a throwaway repository.
-type tree struct {
-	t   *testing.T
-	dir string
-	env []string
-}
-
-func newTree(t *testing.T, init ...string) *tree {
-	t.Helper()
-	home := t.TempDir()
-	r := &tree{t: t, dir: filepath.Join(home, "repo")}
-	r.env = append(os.Environ(), "HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "XDG_CONFIG_HOME="+filepath.Join(home, "xdg"))
-	if err := os.Mkdir(r.dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	r.git("git", nil, append([]string{"init", "-q"}, init...)...)
-	return r
-}
-
-func (r *tree) git(binary string, stdin []byte, args ...string) string {
-	r.t.Helper()
-	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = r.dir, r.env, bytes.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		r.t.Fatalf("%s %q: %v\n%s", binary, args, err, stderr.Bytes())
-	}
-	return string(out)
-}
-
-func (r *tree) write(name string, data []byte) {
-	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.dir, name), data, 0o666); err != nil {
-		r.t.Fatal(err)
-	}
-}
 
 // A sample is a file, its attributes, and what the index has for it.
 type sample struct {
@@ -85,27 +36,27 @@ func planFor(s *filter.Settings, attributes string) filter.Plan {
 // about their files, so that git has to compare their content.
 func compareWithGit(t *testing.T, algo oid.Algo, s *filter.Settings, config []string, samples []sample) {
 	t.Helper()
-	r := newTree(t, "--object-format="+algo.String())
+	r := gittest.NewTree(t, "--object-format="+algo.String())
 	for i := 0; i+1 < len(config); i += 2 {
-		r.git("git", nil, "config", config[i], config[i+1])
+		r.Run("config", config[i], config[i+1])
 	}
 	var attributes, names, entries strings.Builder
 	for i, x := range samples {
 		fmt.Fprintf(&attributes, "/%s %s\n", x.name, x.attributes)
-		r.write(x.name, x.content)
+		r.Write(x.name, x.content)
 		fmt.Fprintf(&names, ".git/blob%d\n", i)
-		r.write(fmt.Sprintf(".git/blob%d", i), x.blob)
+		r.Write(fmt.Sprintf(".git/blob%d", i), x.blob)
 	}
-	r.write(".gitattributes", []byte(attributes.String()))
-	ids := strings.Fields(r.git("git", []byte(names.String()), "hash-object", "-w", "--no-filters", "--stdin-paths"))
+	r.Write(".gitattributes", []byte(attributes.String()))
+	ids := strings.Fields(r.Git(r.Env.Git, []byte(names.String()), "hash-object", "-w", "--no-filters", "--stdin-paths"))
 	for i, x := range samples {
 		fmt.Fprintf(&entries, "100644 %s 0\t%s\n", ids[i], x.name)
 	}
-	r.git("git", []byte(entries.String()), "update-index", "--index-info")
-	s.Runner = filter.NewRunner(r.dir, r.env)
+	r.Git(r.Env.Git, []byte(entries.String()), "update-index", "--index-info")
+	s.Runner = filter.NewRunner(r.Dir, r.Env.Environ())
 	defer s.Runner.Close()
 
-	c := New(algo, Plain(r.dir))
+	c := New(algo, Plain(r.Dir))
 	var modified []string
 	for i, x := range samples {
 		id, err := oid.Parse(algo, ids[i])
@@ -127,23 +78,23 @@ func compareWithGit(t *testing.T, algo oid.Algo, s *filter.Settings, config []st
 		t.Errorf("%d of %d files are modified: the samples are too much alike to test anything", len(modified), len(samples))
 	}
 	sort.Strings(modified)
-	for _, git := range gits(t) {
-		out := r.git(git, nil, "ls-files", "-m")
+	for _, git := range gittest.All(t) {
+		out := r.Git(git, nil, "ls-files", "-m")
 		want := strings.Fields(out)
 		sort.Strings(want)
-		compareNames(t, git+" ls-files -m", want, modified, samples)
+		compareNames(t, git.String()+" ls-files -m", want, modified, samples)
 	}
 	// git status refreshes the index, after which the entries have sizes; it
 	// comes last.
-	for _, git := range gits(t) {
+	for _, git := range gittest.All(t) {
 		var want []string
-		for _, line := range strings.Split(r.git(git, nil, "status", "--porcelain", "-uno"), "\n") {
+		for _, line := range strings.Split(r.Git(git, nil, "status", "--porcelain", "-uno"), "\n") {
 			if len(line) > 3 && line[1] == 'M' {
 				want = append(want, line[3:])
 			}
 		}
 		sort.Strings(want)
-		compareNames(t, git+" status", want, modified, samples)
+		compareNames(t, git.String()+" status", want, modified, samples)
 	}
 }
 
@@ -281,17 +232,17 @@ func TestSameLarge(t *testing.T) {
 
 // TestSameSize checks against git that a recorded size decides, filters or not.
 func TestSameSize(t *testing.T) {
-	r := newTree(t)
-	r.write(".gitattributes", []byte("* text=auto\n"))
-	r.write("f", []byte("a\nb\n"))
-	r.git("git", nil, "add", ".")
-	r.write("f", []byte("a\r\nb\r\n"))
-	for _, git := range gits(t) {
-		if got := r.git(git, nil, "ls-files", "-m"); got != "f\n" {
+	r := gittest.NewTree(t)
+	r.Write(".gitattributes", []byte("* text=auto\n"))
+	r.Write("f", []byte("a\nb\n"))
+	r.Run("add", ".")
+	r.Write("f", []byte("a\r\nb\r\n"))
+	for _, git := range gittest.All(t) {
+		if got := r.Git(git, nil, "ls-files", "-m"); got != "f\n" {
 			t.Errorf("%s lists %q as modified, which gust takes for f", git, got)
 		}
 	}
-	c := New(oid.SHA1, Plain(r.dir))
+	c := New(oid.SHA1, Plain(r.Dir))
 	e := Entry{ID: oid.Hash(oid.SHA1, "blob", []byte("a\nb\n"))}
 	f := &File{Name: "f", Path: "f", Size: 6, Plan: planFor(new(filter.Settings), "text=auto")}
 	for size, want := range map[uint32]bool{0: true, 4: false, 6: true} {
@@ -303,17 +254,17 @@ func TestSameSize(t *testing.T) {
 }
 
 func TestSameLinks(t *testing.T) {
-	r := newTree(t)
-	if err := os.Symlink("target", filepath.Join(r.dir, "link")); err != nil {
+	r := gittest.NewTree(t)
+	if err := os.Symlink("target", filepath.Join(r.Dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	r.write("target", []byte("content"))
-	r.git("git", nil, "add", ".")
-	id, err := oid.Parse(oid.SHA1, strings.TrimSpace(r.git("git", nil, "rev-parse", ":link")))
+	r.Write("target", []byte("content"))
+	r.Run("add", ".")
+	id, err := oid.Parse(oid.SHA1, strings.TrimSpace(r.Run("rev-parse", ":link")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := New(oid.SHA1, Plain(r.dir))
+	c := New(oid.SHA1, Plain(r.Dir))
 	for _, size := range []uint32{0, 6} {
 		same, err := c.Same(context.Background(), Entry{ID: id, Size: size}, &File{Name: "link", Path: "link", Size: 6, Symlink: true})
 		if !same || err != nil {
