@@ -81,7 +81,7 @@ func (p *Program) asGit(ctx context.Context) int {
 		return p.handOver()
 	}
 	run := p.gitCommand(g.command)
-	if run == nil || p.apply(g) != nil {
+	if run == nil || traced(p.Env) || p.apply(g) != nil {
 		return p.handOver()
 	}
 	code, err := run(ctx, g.args)
@@ -89,6 +89,15 @@ func (p *Program) asGit(ctx context.Context) int {
 		return p.handOver()
 	}
 	return code
+}
+
+// traced reports whether env asks git to trace what it does (git(1), GIT_TRACE and
+// those like it): whoever does wants to see git at work.
+func traced(env []string) bool {
+	return slices.ContainsFunc(env, func(v string) bool {
+		name, value, _ := strings.Cut(v, "=")
+		return strings.HasPrefix(name, "GIT_TRACE") && value != "" && value != "0" && !strings.EqualFold(value, "false")
+	})
 }
 
 // handOver hands the whole command over to git.

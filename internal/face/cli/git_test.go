@@ -67,3 +67,17 @@ func TestGlobals(t *testing.T) {
 		t.Errorf("environment %s", p.Env)
 	}
 }
+
+// TestTraced hands over what git is to trace.
+func TestTraced(t *testing.T) {
+	for v, want := range map[string]bool{"GIT_TRACE=1": true, "GIT_TRACE2_EVENT=/x": true, "GIT_TRACE_SETUP=true": true, "GIT_TRACE=0": false, "GIT_TRACE=": false, "GIT_TRACE2=False": false, "GIT_DIR=x": false} {
+		if got := traced([]string{"HOME=/", v}); got != want {
+			t.Errorf("%s: %v", v, got)
+		}
+	}
+	handed := false
+	p := &Program{Args: []string{"describe"}, Env: []string{"GIT_TRACE=1"}, HandOver: func([]string, []byte) int { handed = true; return 0 }}
+	if Run(t.Context(), p); !handed {
+		t.Error("gust describe did not hand over")
+	}
+}
