@@ -217,7 +217,7 @@ func (c *Case) RunGust(args ...string) (r Result, own bool) {
 		Dir: func() (string, error) { return c.Gust, nil },
 		Exe: func() (string, error) { return "", errors.New("no program") },
 		HandOver: func(args []string, _ []byte) int {
-			if args[0] != "hook" {
+			if args[0] != "-C" { // a hook
 				own = false
 			}
 			cmd := c.Env.Command(c.Gust, args...)
@@ -295,7 +295,7 @@ func (c *Case) Command() []string {
 	}
 	branch := func() string { return c.pick("main", "side", "topic", "feat/one") }
 	args := []string{"switch"}
-	switch c.rand.IntN(16) {
+	switch c.rand.IntN(18) {
 	case 0:
 		args = []string{"checkout", ref()}
 	case 1:
@@ -318,6 +318,14 @@ func (c *Case) Command() []string {
 		args = []string{"switch", "-f", branch()}
 	case 10:
 		args = []string{"checkout", "-f", ref()}
+	case 11, 12:
+		args = []string{"reset", c.pick("--hard", "--hard", "--soft"), ref()}
+		if c.chance(20) {
+			args = args[:2]
+		}
+		if c.chance(20) {
+			args = append(args, "-q")
+		}
 	default:
 		args = append(args, branch())
 	}

@@ -83,8 +83,6 @@ func eligibleIndex(ix *index.Index, force bool) error {
 		return refuse("the index has skip-worktree entries", "")
 	case ix.AssumeUnchanged > 0:
 		return refuse("the index has assume-unchanged entries", "")
-	case len(ix.Gitlinks) > 0:
-		return refuse("there are submodules", "")
 	}
 	for _, sig := range ix.Unread {
 		// How Git finds its way in a large file; and what it remembers of conflicts that

@@ -53,7 +53,7 @@ func (m *Move) restore() {
 		planned[m.steps[i].path] = true
 	}
 	for i, v := range m.look.verdicts {
-		if v == same || m.ix.Entries[i].Stage() != 0 {
+		if v == same || m.ix.Entries[i].Stage() != 0 || object.Mode(m.ix.Entries[i].Mode) == object.ModeGitlink {
 			continue
 		}
 		if path := string(m.ix.AppendPath(nil, i)); !planned[path] {
@@ -92,6 +92,9 @@ func (m *Move) listLocal() error {
 	for i, v := range m.look.verdicts {
 		if v == same || stepOf[i] || staged[i] {
 			continue
+		}
+		if object.Mode(m.ix.Entries[i].Mode) == object.ModeGitlink {
+			return refuse("is a submodule without a directory", string(m.ix.AppendPath(nil, i)))
 		}
 		m.local = append(m.local, Change{[...]byte{changed: 'M', retyped: 'T', absent: 'D'}[v], string(m.ix.AppendPath(nil, i))})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gust/internal/disk/dirlist"
 	"gust/internal/disk/filestat"
+	"gust/internal/format/index"
 	"gust/internal/pure/object"
 	"gust/internal/pure/oid"
 	"gust/internal/worktree/content"
@@ -173,6 +174,10 @@ func (w *looker) entry(i int, dir dirlist.Dir) {
 		w.look.verdicts[i] = absent
 		return
 	}
+	if object.Mode(e.Mode) == object.ModeGitlink {
+		w.submodule(i, dir, &st)
+		return
+	}
 	switch w.look.rules.Match(e, &st, e.Size == 0 && w.empty.EqualRaw(ix.RawID(i)), ix) {
 	case scan.Modified:
 		w.look.verdicts[i] = changed
@@ -182,8 +187,29 @@ func (w *looker) entry(i int, dir dirlist.Dir) {
 			w.look.verdicts[i] = retyped
 		}
 	case scan.Unsure:
+		if w.m.q.Force && (w.look.rules.Differs(e, &st) || e.Size != index.RecordedSize(st.Size)) {
+			// Git writes it anew, and so by the conversions of today.
+			w.look.verdicts[i] = changed
+			return
+		}
 		w.compare(i, dir, &st)
 	}
+}
+
+// submodule looks at the place of a submodule. Only one that is not populated is
+// known to have no changes.
+func (w *looker) submodule(i int, dir dirlist.Dir, st *filestat.Stat) {
+	var git filestat.Stat
+	if st.IsDir() {
+		if sub, err := dir.OpenDir(w.m.ix.NameZ(i)); err == nil {
+			err = sub.StatName(&git, ".git\x00")
+			sub.Close()
+			if filestat.IsAbsent(err) {
+				return
+			}
+		}
+	}
+	w.look.fail(&Refusal{Reason: "is a submodule with something in it", Path: string(w.m.ix.AppendPath(nil, i))})
 }
 
 // compare compares the content of entry i's file.

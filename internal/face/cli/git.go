@@ -33,6 +33,8 @@ func (p *Program) gitCommand(name string) gitCommand {
 		return p.revList
 	case "switch", "checkout":
 		return p.switchTo(name)
+	case "reset":
+		return p.reset
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (p *Program) postCheckout(r *repo.Repository, from, to oid.ID) int {
 	if hook(r, "post-checkout") == "" {
 		return exitOK
 	}
-	return p.HandOver([]string{"hook", "run", "--ignore-missing", "post-checkout", "--", from.String(), to.String(), "1"}, nil)
+	return p.HandOver([]string{"-C", r.WorkTree, "--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree, "hook", "run", "--ignore-missing", "post-checkout", "--", from.String(), to.String(), "1"}, nil)
 }
 
 // logLine returns the line for reflogs of a change by the committer that settings and

@@ -144,7 +144,7 @@ func (s *switching) resolve() (err error) {
 	if target == "" {
 		return errHandOver
 	}
-	if s.a.checkout && s.isPath(target) {
+	if s.a.checkout && s.p.isPath(target) {
 		return errHandOver
 	}
 	if !s.a.detach && refs.ValidName("refs/heads/"+target) && s.only("refs/heads/"+target) {
@@ -185,7 +185,7 @@ func (s *switching) resolveNew(target string) (err error) {
 	if target == "" {
 		s.id = s.head.ID
 	} else {
-		if strings.Contains(target, "...") || s.isPath(target) && s.a.checkout {
+		if strings.Contains(target, "...") || s.p.isPath(target) && s.a.checkout {
 			return errHandOver
 		}
 		// A branch that starts from a remote's gets an upstream.
@@ -223,8 +223,8 @@ func (s *switching) previous() (string, error) {
 }
 
 // isPath reports whether arg may mean a file, as git-checkout(1) wonders.
-func (s *switching) isPath(arg string) bool {
-	dir, err := s.p.Dir()
+func (p *Program) isPath(arg string) bool {
+	dir, err := p.Dir()
 	if err != nil {
 		return true
 	}

@@ -128,6 +128,9 @@ func (l *RefLock) set(content string, line *LogLine, sync bool) error {
 	return l.lock.Commit(false)
 }
 
+// Note adds line to the ref's reflog and changes nothing else.
+func (l *RefLock) Note(line *LogLine) error { return l.f.appendLog(l.name, line) }
+
 // Release gives up the lock, unless the ref was set. It may be called twice.
 func (l *RefLock) Release() { l.lock.Rollback() }
 
