@@ -30,7 +30,7 @@ const journalName = "journal"
 
 // journalMagic begins a journal, whose fields end in NUL bytes:
 //
-//	magic, label, hash of the index file, number of steps
+//	magic, label, hash of the index file, tree to move to, number of steps
 //	for each step: op, old inode, old size, old mtime in nanoseconds, new mode, new object ID, path
 //	"end"
 const journalMagic = "gust checkout 1"
@@ -41,6 +41,7 @@ type journal struct {
 	staging workfile.Dir
 	label   string
 	index   string // hash of the index file, in hex
+	to      oid.ID // the tree to move to
 	steps   []journalStep
 }
 
@@ -108,6 +109,7 @@ func (m *Move) writeJournal(j *journal) error {
 	field(journalMagic)
 	field(strings.ReplaceAll(m.q.Label, "\x00", " "))
 	field(indexHash(m.r.IndexPath))
+	field(m.q.To)
 	field(len(m.steps))
 	for i := range m.steps {
 		s := &m.steps[i]
@@ -177,6 +179,9 @@ func readJournal(dir string, algo oid.Algo) (j journal, ok bool, err error) {
 		return j, false, nil
 	}
 	j.label, j.index = field(), field()
+	if j.to, err = oid.Parse(algo, field()); err != nil {
+		return j, false, nil
+	}
 	for n := number(31); n > 0 && !bad; n-- {
 		s := journalStep{op: op(number(8)), ino: number(32), size: int64(number(32)), mtime: int64(number(63))}
 		s.to.Mode = object.Mode(number(32))

@@ -53,6 +53,10 @@ func (m *Move) recover() (label string, found bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
+	if root := m.ix.Dirs[0].Tree; whole && j.index != indexHash(m.r.IndexPath) && root >= 0 && m.ix.Trees[root].ID == j.to && j.to == m.q.To {
+		// The killed run had done everything but move HEAD: what is left to do is that.
+		m.q.From = m.q.To
+	}
 	if !whole || j.index != indexHash(m.r.IndexPath) {
 		// Nothing had been changed yet; or the move was done, or somebody has put the
 		// working tree in order since.
@@ -102,33 +106,43 @@ type recovery struct {
 func (rc *recovery) created(s *journalStep) error {
 	up, err := rc.m.rules.root.OpenDir(parent(s.path))
 	if filestat.IsAbsent(err) {
+		rc.emptyDirs(parent(s.path))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	defer up.Close()
-	if !rc.ours(up, s, true) {
-		return nil
-	}
-	if err := up.Unlink(base(s.path)); err != nil {
-		return err
-	}
-	for dir := parent(s.path); dir != ""; dir = parent(dir) {
-		if rc.m.hasDir(dir) {
+	var st filestat.Stat
+	if err := up.Stat(&st, base(s.path)); !errors.Is(err, fs.ErrNotExist) {
+		if !rc.ours(up, s, true) {
 			return nil
 		}
+		if err := up.Unlink(base(s.path)); err != nil {
+			return err
+		}
+	}
+	rc.emptyDirs(parent(s.path))
+	return nil
+}
+
+// emptyDirs removes dir, and those above it, as far as they are empty and the index
+// has nothing below them.
+func (rc *recovery) emptyDirs(dir string) {
+	for ; dir != "" && !rc.m.hasDir(dir); dir = parent(dir) {
 		up, err := rc.m.rules.root.OpenDir(parent(dir))
+		if filestat.IsAbsent(err) {
+			continue
+		}
 		if err != nil {
-			return nil
+			return
 		}
 		err = up.Rmdir(base(dir))
 		up.Close()
-		if err != nil {
-			return nil
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return
 		}
 	}
-	return nil
 }
 
 // hasDir reports whether the index has entries below dir.

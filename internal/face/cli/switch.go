@@ -330,11 +330,12 @@ func (s *switching) run(ctx context.Context) (int, error) {
 		}
 	}
 	// From here on it is done: what fails now is told, and not git's to do again.
-	if err := s.setHead(head, branch, line); err != nil {
-		return s.p.fail(exitDie, "cannot update HEAD: %v", err), nil
-	}
+	failed := s.setHead(head, branch, line)
 	if move != nil && move.Discard() != "" {
 		s.p.sweep(ctx, s.Repo)
+	}
+	if failed != nil {
+		return s.p.fail(exitDie, "cannot update HEAD: %v", failed), nil
 	}
 	fmt.Fprint(s.p.Out, s.out.String())
 	fmt.Fprint(s.p.Err, s.err.String())
