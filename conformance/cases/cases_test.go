@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,14 +15,16 @@ import (
 	"gust/internal/gittest"
 )
 
-// gitstatusd is the path of the program under test, set by TestMain.
-var gitstatusd string
+// The programs under test, set by TestMain.
+var gitstatusd, gust string
 
-func TestMain(m *testing.M) { os.Exit(daemon.BuildMain(m, &gitstatusd)) }
+func TestMain(m *testing.M) {
+	os.Exit(gittest.BuildAndRun(m, map[string]*string{"gitstatusd": &gitstatusd, "gust": &gust}))
+}
 
-// prologue is what every script starts with. `ask DIR [OPTION]...` asks two
-// daemons about DIR, one that lives as long as the script and a fresh one; `must`
-// runs a command that has to succeed.
+// prologue is what every script starts with. `ask DIR [OPTION]...` asks three
+// daemons about DIR: two that live as long as the script, one of which has the kernel
+// tell it what changes, and a fresh one; `must` runs a command that has to succeed.
 const prologue = `
 D=$B; T=$(printf '\t')
 ask() { { for a in "$@"; do printf '%s\037' "$a"; done; printf '%s\037%s\036' "GIT_DIR=$GIT_DIR" "GIT_WORK_TREE=$GIT_WORK_TREE"; } >&3; read -r _ <&4; }
@@ -47,46 +50,31 @@ func all() []reported {
 	return slices.Concat(formatCases(), ruleCases(), contentCases(), placeCases(), trackingCases(), lifeCases())
 }
 
-// pending returns the cases that wait for something gust does not have yet: the
-// issue that brings it, and what it is.
-func pending() map[string]string {
-	return map[string]string{
-		"C07": "6: gust switch in a sparse checkout",
-		"C39": "5: gust describe",
-		"C40": "5: gust describe",
-		"C41": "5: gust rev-list with bitmaps",
-		"C42": "5: gust rev-list with bitmaps",
-		"C43": "6: gust switch on a big index",
-		"C47": "2: the zsh binding over a pty, in shell's tests",
-		"C48": "2: the zsh binding over a pty, in shell's tests",
+// elsewhere returns the cases about shells: the test that plays each, by its file
+// below the repository's root.
+func elsewhere() map[string]struct{ file, test string } {
+	return map[string]struct{ file, test string }{
+		"C47": {"shell/life_test.go", "TestExec"},
+		"C48": {"shell/life_test.go", "TestRevive"},
 	}
 }
 
-// partly returns what parts of cases that are tests wait for.
-func partly() map[string]string {
-	return map[string]string{
-		"C21": "5: gust describe --dirty",
-		"C23": "7: the output of gust status",
-		"C34": "7: the output of gust status",
-		"C37": "7: the output of gust status",
-		"C44": "2: prompts of real shells, in shell's tests",
-		"C45": "7: what gust status may run",
-		"C46": "7: quoting in the output of gust status",
-		"C49": "7: gust status and index.lock",
-		"C50": "3: a watched repository",
-		"C51": "3: a watched repository",
-		"C53": "3: a watched repository",
-		"C54": "3: a watched repository",
-	}
-}
-
-func TestEveryCaseIsHereOrPending(t *testing.T) {
+// TestEveryCaseIsHere counts the cases: none is forgotten.
+func TestEveryCaseIsHere(t *testing.T) {
 	for n := 1; n <= 55; n++ {
 		id := fmt.Sprintf("C%02d", n)
-		here := slices.ContainsFunc(all(), func(c reported) bool { return c.id == id })
-		_, waits := pending()[id]
-		if here == waits {
-			t.Errorf("%s: is a test: %v; is pending: %v", id, here, waits)
+		here := slices.ContainsFunc(all(), func(c reported) bool { return c.id == id }) ||
+			slices.ContainsFunc(commandCases(), func(c commandCase) bool { return c.id == id })
+		other, is := elsewhere()[id]
+		if here == is {
+			t.Errorf("%s: is a test here: %v; elsewhere: %v", id, here, is)
+		}
+		if !is {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", other.file))
+		if err != nil || !strings.Contains(string(text), "func "+other.test+"(t *testing.T)") {
+			t.Errorf("%s: %s has no %s: %v", id, other.file, other.test, err)
 		}
 	}
 }
@@ -97,9 +85,6 @@ func TestCases(t *testing.T) {
 	for _, c := range all() {
 		t.Run(c.id, func(t *testing.T) {
 			t.Parallel()
-			if waits := partly()[c.id]; waits != "" {
-				t.Logf("pending in part: %s", waits)
-			}
 			if c.before != nil && !c.before(t) {
 				return
 			}
@@ -216,16 +201,8 @@ func (r *caseRun) request(words []string) {
 		}
 	}()
 	key := strings.Join(append(opts.Args(), words[n:]...), " ")
-	if r.kept[key] == nil {
-		d := r.start(env, opts)
-		r.kept[key] = d
-		r.t.Cleanup(func() {
-			if err := d.Close(); err != nil {
-				r.t.Errorf("gitstatusd: %v", err)
-			}
-		})
-	}
-	for name, d := range map[string]*daemon.Daemon{"fresh": fresh, "kept": r.kept[key]} {
+	for name, d := range map[string]*daemon.Daemon{
+		"fresh": fresh, "kept": r.keep("kept "+key, env, opts), "watching": r.keep("watching "+key, env, opts, "--watch")} {
 		got, err := d.Ask(p, false)
 		if err != nil {
 			r.t.Errorf("question %d about '%s', %s daemon: %v", r.asked, words[0], name, err)
@@ -249,9 +226,24 @@ func (r *caseRun) request(words []string) {
 	}
 }
 
-func (r *caseRun) start(env []string, o gittest.Options) *daemon.Daemon {
+// keep returns the daemon of that name, which lives until the case ends.
+func (r *caseRun) keep(name string, env []string, o gittest.Options, extra ...string) *daemon.Daemon {
 	r.t.Helper()
-	command := append(append(append([]string(nil), r.c.wrap...), gitstatusd), o.Args()...)
+	if r.kept[name] == nil {
+		d := r.start(env, o, extra...)
+		r.kept[name] = d
+		r.t.Cleanup(func() {
+			if err := d.Close(); err != nil {
+				r.t.Errorf("gitstatusd: %v", err)
+			}
+		})
+	}
+	return r.kept[name]
+}
+
+func (r *caseRun) start(env []string, o gittest.Options, extra ...string) *daemon.Daemon {
+	r.t.Helper()
+	command := slices.Concat(r.c.wrap, []string{gitstatusd, "--no-server"}, extra, o.Args())
 	d, err := daemon.Start(command[0], env, command[1:]...)
 	if err != nil {
 		r.t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -19,47 +18,9 @@ import (
 	"gust/internal/gittest"
 )
 
-// BinaryEnv names the environment variable that holds the path of the
-// gitstatusd to test, in place of the one that is built from this tree.
-const BinaryEnv = "GUST_TEST_GITSTATUSD"
-
 // patience is how long a response may take before the daemon counts as hung. It
 // is no measurement: a loaded machine may stall a process for seconds.
 const patience = 60 * time.Second
-
-// Build returns the path of a gitstatusd made from this tree, in dir. The race
-// detector is on in it if GUST_TEST_RACE is set.
-func Build(dir string) (string, error) {
-	if path := os.Getenv(BinaryEnv); path != "" {
-		return filepath.Abs(path)
-	}
-	path := filepath.Join(dir, "gitstatusd")
-	args := []string{"build", "-o", path}
-	if os.Getenv("GUST_TEST_RACE") != "" {
-		args = append(args, "-race")
-	}
-	out, err := exec.Command("go", append(args, "gust/cmd/gitstatusd")...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("cannot build gitstatusd: %w\n%s", err, out)
-	}
-	return path, nil
-}
-
-// BuildMain is a TestMain's body: it builds gitstatusd, stores its path, runs the
-// tests and returns the exit status.
-func BuildMain(m *testing.M, path *string) int {
-	dir, err := os.MkdirTemp("", "gust-daemon-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	if *path, err = Build(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
 
 // A Daemon is one running gitstatusd. Its methods are for one goroutine.
 type Daemon struct {

@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"gust/conformance/daemon"
 	"gust/internal/gittest"
 )
 
@@ -42,7 +41,7 @@ var gitstatusd string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(daemon.BuildMain(m, &gitstatusd))
+	os.Exit(gittest.BuildAndRun(m, map[string]*string{"gitstatusd": &gitstatusd}))
 }
 
 // TestDifferential plays random scenarios and compares every answer of one

@@ -15,7 +15,9 @@ import (
 // gitstatusd is the path of the program under test, set by TestMain.
 var gitstatusd string
 
-func TestMain(m *testing.M) { os.Exit(daemon.BuildMain(m, &gitstatusd)) }
+func TestMain(m *testing.M) {
+	os.Exit(gittest.BuildAndRun(m, map[string]*string{"gitstatusd": &gitstatusd}))
+}
 
 // TestExit gives the program options and an input that is at its end.
 func TestExit(t *testing.T) {

@@ -27,38 +27,11 @@ import (
 // measurement.
 const patience = 60 * time.Second
 
-// The programs under test. Their builds are told by the times of their files.
+// The programs under test.
 var program, gust string // gitstatusd, and gust
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
-
-func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "gust-server-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	program, gust = filepath.Join(dir, "gitstatusd"), filepath.Join(dir, "gust")
-	for path, pkg := range map[string]string{program: "gust/cmd/gitstatusd", gust: "gust/cmd/gust"} {
-		args := []string{"build", "-buildvcs=false", "-o", path}
-		if os.Getenv("GUST_TEST_RACE") != "" {
-			args = append(args, "-race")
-		}
-		if out, err := exec.Command("go", append(args, pkg)...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "cannot build %s: %v\n%s", pkg, err, out)
-			return 1
-		}
-	}
-	// Builds without a stamp are told apart by their files' times: these two are one.
-	now := time.Now()
-	for _, path := range []string{program, gust} {
-		if err := os.Chtimes(path, now, now); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(gittest.BuildAndRun(m, map[string]*string{"gitstatusd": &program, "gust": &gust}))
 }
 
 // A home is the environment of one user, without a server at first.

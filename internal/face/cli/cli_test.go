@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -270,9 +269,9 @@ func TestVersion(t *testing.T) {
 // TestBinary runs the built program where git can be asked: the JSON form says what
 // git says.
 func TestBinary(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "gust")
-	if out, err := exec.Command("go", "build", "-o", bin, "gust/cmd/gust").CombinedOutput(); err != nil {
-		t.Fatalf("cannot build: %v\n%s", err, out)
+	bin, err := gittest.Build(t.TempDir(), "gust")
+	if err != nil {
+		t.Fatal(err)
 	}
 	e := gittest.New(t, gittest.System(t))
 	e.Script(t, `git init -q r; cd r; echo a >f; git add f; git commit -qm 'a subject'; git tag v1; echo b >f; echo u >u; mkdir d; git init -q --bare ../bare.git`)

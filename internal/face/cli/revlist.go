@@ -181,8 +181,8 @@ func (r *revList) byBitmap(ctx context.Context, w *reach.Walk) (n int, ok bool, 
 		return n, true, nil
 	case errors.Is(err, reach.ErrNoUse):
 		return 0, false, nil
-	case errors.Is(err, odb.ErrChain) && r.bitmap:
-		return 0, false, errHandOver
+	case errors.Is(err, odb.ErrChain) && r.bitmap, errors.As(err, &broken) && broken.Offset == 0 && r.bitmap:
+		return 0, false, errHandOver // a file that is no bitmap at all is what git has words for
 	case errors.As(err, &broken) && r.bitmap:
 		fmt.Fprintf(r.p.Err, "warning: not using a bitmap: %v\n", err)
 	case ctx.Err() != nil:
