@@ -167,3 +167,22 @@ func TestPassthroughInput(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
+
+// TestTrace2 has git write the trace that the user's configuration asks for.
+func TestTrace2(t *testing.T) {
+	e := gittest.New(t, gittest.Newest(t))
+	e.Script(t, `git init -q r; cd r; git commit -q --allow-empty -m a; git tag v1; git config trace2.eventTarget "$PWD/not-this"`)
+	trace := func(want bool) {
+		t.Helper()
+		if a := run(t, gust, []string{"git", "describe", "--tags"}, e.Path("r"), "", e.Environ()); a.Out != "v1\n" {
+			t.Errorf("%+v", a)
+		}
+		_, err := os.Stat(e.Path("trace"))
+		if got := err == nil; got != want {
+			t.Errorf("there is a trace: %v", got)
+		}
+	}
+	trace(false)
+	e.Script(t, `git config --global trace2.perfTarget `+e.Path("trace")+`; rm -f trace`)
+	trace(true)
+}

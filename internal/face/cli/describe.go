@@ -96,13 +96,19 @@ func told(err error, w io.Writer) (int, error) {
 	return exitDie, nil
 }
 
-// openPast opens the repository of the working directory.
+// openPast opens the repository of the working directory. It is git's if the user has
+// every git command traced.
 func (p *Program) openPast() (*past.Past, error) {
 	dir, err := p.Dir()
 	if err != nil {
 		return nil, err
 	}
-	return past.Open(dir, repo.EnvFrom(p.Env))
+	o, err := past.Open(dir, repo.EnvFrom(p.Env))
+	if err == nil && tracedBy(o.Repo.Config) {
+		o.Close()
+		return nil, errHandOver
+	}
+	return o, err
 }
 
 // parseDescribe parses the options that gust knows, spelled out; the error says that

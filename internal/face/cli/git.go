@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gust/internal/format/config"
 	"gust/shell"
 )
 
@@ -98,8 +99,30 @@ func (p *Program) asGit(ctx context.Context) int {
 func traced(env []string) bool {
 	return slices.ContainsFunc(env, func(v string) bool {
 		name, value, _ := strings.Cut(v, "=")
-		return strings.HasPrefix(name, "GIT_TRACE") && value != "" && value != "0" && !strings.EqualFold(value, "false")
+		return strings.HasPrefix(name, "GIT_TRACE") && asksToTrace(value)
 	})
+}
+
+// tracedBy reports whether c asks the same; a repository cannot, and neither can -c
+// (git-config(1), trace2.*).
+func tracedBy(c *config.Config) bool {
+	for _, target := range []string{"trace2.normaltarget", "trace2.perftarget", "trace2.eventtarget"} {
+		on := false
+		for _, e := range c.Entries(target) {
+			if e.Scope == config.System || e.Scope == config.Global {
+				on = asksToTrace(e.Value)
+			}
+		}
+		if on {
+			return true
+		}
+	}
+	return false
+}
+
+// asksToTrace reports whether value, of a variable or a setting, names where to trace to.
+func asksToTrace(value string) bool {
+	return value != "" && value != "0" && !strings.EqualFold(value, "false")
 }
 
 // handOver hands the whole command over to git.
