@@ -36,6 +36,12 @@ func (p *Program) gitCommand(name string) gitCommand {
 		return p.switchTo(name)
 	case "reset":
 		return p.reset
+	case "rev-parse":
+		return p.revParse
+	case "branch":
+		return p.branchCommand
+	case "symbolic-ref":
+		return p.symbolicRef
 	}
 	return nil
 }
