@@ -127,9 +127,16 @@ func (w *refs) value() error {
 	return nil
 }
 
-// logEntries calls visit with the update index of each record in the log of ref
-// and whether the record is an entry or the deletion of one.
-func (t *Table) logEntries(data []byte, ref string, visit func(update uint64, entry bool)) error {
+// A logRecord is one record of a log. Its parts are the table's memory.
+type logRecord struct {
+	update  uint64 // what it replaces in older tables has the same update index
+	entry   bool   // it is an entry, and not the deletion of one
+	ids     []byte // old and new
+	message []byte // with its newline
+}
+
+// logRecords visits the records in the log of ref, newest first.
+func (t *Table) logRecords(data []byte, ref string, visit func(*logRecord)) error {
 	if t.logs < 0 {
 		return nil
 	}
@@ -162,53 +169,53 @@ func (t *Table) logEntries(data []byte, ref string, visit func(update uint64, en
 			c = cursor{b: b, off: b.start, key: c.key[:0]}
 			continue
 		}
-		entry, err := c.logValue()
-		if err != nil {
+		var r logRecord
+		if err := c.logValue(&r); err != nil {
 			return err
 		}
 		if number, ok := bytes.CutPrefix(c.key, prefix); ok && len(number) == 8 {
-			visit(^binary.BigEndian.Uint64(number), entry)
+			r.update = ^binary.BigEndian.Uint64(number)
+			visit(&r)
 		} else if bytes.Compare(c.key, prefix) > 0 {
 			return nil
 		}
 	}
 }
 
-// logValue reads the value of a log record and reports whether it is an entry.
-// A record without old and new ID only says that there is a log.
-func (c *cursor) logValue() (entry bool, err error) {
+// logValue reads the value of a log record. A record without old and new ID only says
+// that there is a log.
+func (c *cursor) logValue(r *logRecord) (err error) {
 	switch c.extra {
 	case 0:
-		return false, nil
+		return nil
 	case 1:
 	default:
-		return false, c.corrupt("unknown kind of log record")
+		return c.corrupt("unknown kind of log record")
 	}
-	ids, err := c.take(2 * uint64(c.b.t.algo.Size()))
-	if err != nil {
-		return false, err
+	if r.ids, err = c.take(2 * uint64(c.b.t.algo.Size())); err != nil {
+		return err
 	}
 	for range 2 { // name, address
-		if err := c.skipString(); err != nil {
-			return false, err
+		if _, err := c.str(); err != nil {
+			return err
 		}
 	}
 	if _, err := c.varint(); err != nil { // time
-		return false, err
+		return err
 	}
 	if _, err := c.take(2); err != nil { // zone
-		return false, err
+		return err
 	}
-	if err := c.skipString(); err != nil { // message
-		return false, err
-	}
-	return len(bytes.Trim(ids, "\x00")) > 0, nil
+	r.message, err = c.str()
+	r.entry = len(bytes.Trim(r.ids, "\x00")) > 0
+	return err
 }
 
-func (c *cursor) skipString() error {
+// str reads a string behind its length.
+func (c *cursor) str() ([]byte, error) {
 	n, err := c.varint()
-	if err == nil {
-		_, err = c.take(n)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return c.take(n)
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,6 +181,18 @@ for i in $(seq 10); do git stash drop -q stash@{$i}; done`)
 			if want := strings.Count(string(out), "\n"); got != want {
 				t.Errorf("%s: LogLength(%q) = %d; git says %d", when, ref, got, want)
 			}
+			log, err := s.Log(ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines strings.Builder
+			for _, entry := range slices.Backward(log) {
+				fmt.Fprintf(&lines, "%s %s\n", entry.New, entry.Message)
+			}
+			out, _ = e.Command("r", "reflog", "show", "--format=%H %gs", ref).Output()
+			if got, want := lines.String(), string(out); got != want {
+				t.Errorf("%s: Log(%q) is\n%s\ngit says\n%s", when, ref, got, want)
+			}
 		}
 	}
 	check("as written")
@@ -294,7 +307,7 @@ func walk(data []byte, algo oid.Algo) (refCount, logCount int, err error) {
 		}
 	}
 	for _, name := range []string{"HEAD", "refs/stash", "refs/heads/main"} {
-		if err := t.logEntries(data, name, func(uint64, bool) { logCount++ }); err != nil {
+		if err := t.logRecords(data, name, func(*logRecord) { logCount++ }); err != nil {
 			return refCount, logCount, err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -246,25 +248,56 @@ func merge(tables []*shared, walks []*refs, prefix []byte, visit func(*Ref) bool
 
 // LogLength returns the number of entries in the log of the ref name.
 func (s *Stack) LogLength(name string) (int, error) {
+	live := make(map[uint64]bool)
+	err := s.logRecords(name, func(r *logRecord) {
+		if r.entry {
+			live[r.update] = true
+		} else {
+			delete(live, r.update)
+		}
+	})
+	return len(live), err
+}
+
+// A LogEntry is one entry of a log.
+type LogEntry struct {
+	Old, New oid.ID
+	Message  string // without the newline
+}
+
+// Log returns the entries in the log of the ref name, oldest first.
+func (s *Stack) Log(name string) ([]LogEntry, error) {
+	live := make(map[uint64]LogEntry)
+	err := s.logRecords(name, func(r *logRecord) {
+		if !r.entry {
+			delete(live, r.update)
+			return
+		}
+		n := s.algo.Size()
+		live[r.update] = LogEntry{
+			Old: oid.FromBytes(s.algo, r.ids[:n]), New: oid.FromBytes(s.algo, r.ids[n:]),
+			Message: string(bytes.TrimSuffix(r.message, []byte("\n"))),
+		}
+	})
+	var all []LogEntry
+	for _, update := range slices.Sorted(maps.Keys(live)) {
+		all = append(all, live[update])
+	}
+	return all, err
+}
+
+// logRecords visits the records in the log of the ref name in all tables: what is in
+// a later one replaces what is in those before it.
+func (s *Stack) logRecords(name string, visit func(*logRecord)) error {
 	tables, err := s.acquire()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer s.release(tables)
-	live := make(map[uint64]bool)
 	for _, t := range tables {
-		err := t.file.Do(func(data []byte) error {
-			return t.logEntries(data, name, func(update uint64, entry bool) {
-				if entry {
-					live[update] = true
-				} else {
-					delete(live, update)
-				}
-			})
-		})
-		if err != nil {
-			return 0, err
+		if err := t.file.Do(func(data []byte) error { return t.logRecords(data, name, visit) }); err != nil {
+			return err
 		}
 	}
-	return len(live), nil
+	return nil
 }

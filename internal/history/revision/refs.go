@@ -161,9 +161,6 @@ func (r *Resolver) left(rev, n string) (string, error) {
 		return "", unknown(rev)
 	}
 	log, err := r.Refs.Log("HEAD")
-	if errors.Is(err, refs.ErrNoLog) {
-		return "", unknown(rev)
-	}
 	if err != nil {
 		return "", err
 	}
@@ -205,11 +202,11 @@ func (r *Resolver) old(rev string) (oid.ID, error) {
 		return oid.ID{}, unknown(rev)
 	}
 	log, err := r.Refs.Log(name)
-	if errors.Is(err, refs.ErrNoLog) || err == nil && n >= len(log) {
-		return oid.ID{}, unknown(rev)
-	}
 	if err != nil {
 		return oid.ID{}, err
+	}
+	if n >= len(log) {
+		return oid.ID{}, unknown(rev)
 	}
 	// Git warns of a log that has gaps.
 	for k := len(log) - 1; k > 0 && k >= len(log)-1-n; k-- {

@@ -33,7 +33,7 @@ var cases = strings.Fields(`HEAD @ main side light heavy nested of-tree of-blob 
 	HEAD:f HEAD:d HEAD:d/e/g HEAD:d/e/ HEAD: HEAD~1:f heavy:f of-tree:f HEAD:none HEAD:f/x HEAD^{tree}:d :f :0:f :1:f :d/e/g :none : HEAD:/f
 	v1-0-g0000000 x-gzzzz HEAD.. a..b a:b:c @{ @} {} HEAD^{ HEAD@{1}@{2} refs/tags/heavy^{commit}~1`)
 
-func newResolver(t *testing.T, env *gittest.Env) *revision.Resolver {
+func newResolver(t *testing.T, env *gittest.Env, format string) *revision.Resolver {
 	t.Helper()
 	dir := env.Path("r/.git")
 	db, err := odb.Open(odb.Options{ObjectDir: dir + "/objects"})
@@ -41,7 +41,7 @@ func newResolver(t *testing.T, env *gittest.Env) *revision.Resolver {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	store, err := refs.Open(refs.Options{GitDir: dir})
+	store, err := refs.Open(refs.Options{GitDir: dir, Format: format})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,54 +57,65 @@ func newResolver(t *testing.T, env *gittest.Env) *revision.Resolver {
 // with git rev-parse. What is unknown here git must refuse, warn of, or be named
 // below with what it is that is left to git.
 func TestAsGit(t *testing.T) {
+	for _, g := range gittest.All(t) {
+		formats := []string{"files"}
+		if g.AtLeast(2, 51) {
+			formats = append(formats, "reftable")
+		}
+		for _, format := range formats {
+			t.Run(g.String()+"-"+format, func(t *testing.T) { asGit(t, g, format) })
+		}
+	}
+}
+
+func asGit(t *testing.T, g gittest.Git, format string) {
 	left := map[string]string{ // understood by git alone
 		"@{push}": "push", ":f": "index", ":0:f": "index", ":d/e/g": "index", "both": "warning", "HEAD@{99}": "", "light@{0}": "",
 	}
-	for _, g := range gittest.All(t) {
-		t.Run(g.String(), func(t *testing.T) {
-			env := gittest.New(t, g)
-			env.Script(t, script)
-			r := newResolver(t, env)
-			all := cases
-			for line := range strings.Lines(env.Run(t, "r", "rev-list", "--objects", "--all")) {
-				id := strings.Fields(line)[0]
-				for _, n := range []int{3, 4, 5, 7, 39, 40} {
-					all = append(all, id[:n], strings.ToUpper(id[:n]), "x-1-g"+id[:n], id[:n]+"^0")
-				}
+	env := gittest.New(t, g)
+	if format == "reftable" {
+		env.Run(t, ".", "config", "--global", "init.defaultRefFormat", format)
+	}
+	env.Script(t, script)
+	r := newResolver(t, env, format)
+	all := cases
+	for line := range strings.Lines(env.Run(t, "r", "rev-list", "--objects", "--all")) {
+		id := strings.Fields(line)[0]
+		for _, n := range []int{3, 4, 5, 7, 39, 40} {
+			all = append(all, id[:n], strings.ToUpper(id[:n]), "x-1-g"+id[:n], id[:n]+"^0")
+		}
+	}
+	understood := 0
+	for _, rev := range all {
+		id, err := r.Resolve(rev)
+		cmd := env.Command("r", "rev-parse", "--verify", "--end-of-options", rev)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, gitErr := cmd.Output()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		want := lines[len(lines)-1]
+		_, isLeft := left[rev]
+		switch {
+		case err == nil:
+			understood++
+			if gitErr != nil || id.String() != want || stderr.Len() > 0 {
+				t.Errorf("%q is %s, git says %s, %v, %s", rev, id, want, gitErr, stderr.String())
 			}
-			understood := 0
-			for _, rev := range all {
-				id, err := r.Resolve(rev)
-				cmd := env.Command("r", "rev-parse", "--verify", "--end-of-options", rev)
-				var stderr strings.Builder
-				cmd.Stderr = &stderr
-				out, gitErr := cmd.Output()
-				lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-				want := lines[len(lines)-1]
-				_, isLeft := left[rev]
-				switch {
-				case err == nil:
-					understood++
-					if gitErr != nil || id.String() != want || stderr.Len() > 0 {
-						t.Errorf("%q is %s, git says %s, %v, %s", rev, id, want, gitErr, stderr.String())
-					}
-				case !errors.Is(err, revision.ErrUnknown):
-					t.Errorf("%q: %v", rev, err)
-				case gitErr == nil && stderr.Len() == 0 && !isLeft:
-					t.Errorf("%q is unknown, git says %s", rev, want)
-				}
-			}
-			if understood < 100 {
-				t.Errorf("only %d of %d expressions are understood", understood, len(all))
-			}
-		})
+		case !errors.Is(err, revision.ErrUnknown):
+			t.Errorf("%q: %v", rev, err)
+		case gitErr == nil && stderr.Len() == 0 && !isLeft:
+			t.Errorf("%q is unknown, git says %s", rev, want)
+		}
+	}
+	if understood < 100 {
+		t.Errorf("only %d of %d expressions are understood", understood, len(all))
 	}
 }
 
 func TestRef(t *testing.T) {
 	env := gittest.New(t, gittest.Newest(t))
 	env.Script(t, script)
-	r := newResolver(t, env)
+	r := newResolver(t, env, "files")
 	for _, tt := range []struct{ rev, want string }{
 		{"HEAD", "HEAD"}, {"@", "HEAD"}, {"main", "refs/heads/main"}, {"heavy", "refs/tags/heavy"}, {"@{u}", "refs/remotes/origin/main"},
 		{"origin", "refs/remotes/origin/main"}, {"@{-2}", "refs/heads/main"}, {"sym", "refs/heads/side"}, {"both", ""}, {"none", ""}, {"HEAD~1", ""},
@@ -132,7 +143,7 @@ func TestRef(t *testing.T) {
 func TestParts(t *testing.T) {
 	env := gittest.New(t, gittest.Newest(t))
 	env.Script(t, script)
-	r := newResolver(t, env)
+	r := newResolver(t, env, "files")
 	want, _ := oid.Parse(oid.SHA1, strings.Repeat("12", 20))
 	r.Index = func(path string, stage int) (oid.ID, bool, error) { return want, path == "f" && stage == 2, nil }
 	r.Push = func(string) string { return "refs/remotes/origin/other" }

@@ -2,7 +2,6 @@ package refs
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 
@@ -16,15 +15,25 @@ type LogEntry struct {
 	Message  string // without the newline
 }
 
-// ErrNoLog says that reflogs of this ref storage cannot be read.
-var ErrNoLog = errors.New("reflogs in reftables cannot be read")
-
 // Log returns the entries of the reflog of the ref of the given full name, oldest
-// first; none if it has no reflog. The error is ErrNoLog or that of reading the
-// file.
+// first; none if it has no reflog. The error is that of reading it.
 func (s *Store) Log(name string) ([]LogEntry, error) { return s.b.log(name) }
 
-func (t *tables) log(string) ([]LogEntry, error) { return nil, ErrNoLog }
+func (t *tables) log(name string) ([]LogEntry, error) {
+	if isFile(name) {
+		return t.loose.log(name)
+	}
+	stack, name := t.stack(name)
+	log, err := stack.Log(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read reflog: %w", err)
+	}
+	all := make([]LogEntry, len(log))
+	for i := range log {
+		all[i] = LogEntry(log[i])
+	}
+	return all, nil
+}
 
 func (f *files) log(name string) ([]LogEntry, error) {
 	if !safeName(name) {

@@ -59,18 +59,24 @@ func (t *tables) read(name string) (Ref, error) {
 	if isFile(name) || strings.HasPrefix(name, "worktrees/") {
 		return t.loose.read(name)
 	}
-	stack := t.common
-	if rest, ok := strings.CutPrefix(name, "main-worktree/"); ok {
-		name = rest
-	} else if perWorktree(name) {
-		stack = t.own
-	}
+	stack, name := t.stack(name)
 	var ref Ref
 	found, err := stack.Ref(name, func(r *reftable.Ref) { ref = toRef(r) })
 	if err == nil && !found {
 		err = fmt.Errorf("cannot read ref '%s': %w", name, ErrNotFound)
 	}
 	return ref, err
+}
+
+// stack returns the stack that holds the ref of the given full name, and its name there.
+func (t *tables) stack(name string) (*reftable.Stack, string) {
+	if rest, ok := strings.CutPrefix(name, "main-worktree/"); ok {
+		return t.common, rest
+	}
+	if perWorktree(name) {
+		return t.own, name
+	}
+	return t.common, name
 }
 
 func toRef(r *reftable.Ref) Ref {
