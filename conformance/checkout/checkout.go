@@ -295,7 +295,7 @@ func (c *Case) Command() []string {
 	}
 	branch := func() string { return c.pick("main", "side", "topic", "feat/one") }
 	args := []string{"switch"}
-	switch c.rand.IntN(18) {
+	switch c.rand.IntN(28) {
 	case 0:
 		args = []string{"checkout", ref()}
 	case 1:
@@ -326,8 +326,55 @@ func (c *Case) Command() []string {
 		if c.chance(20) {
 			args = append(args, "-q")
 		}
+	case 13:
+		args = []string{"reset", "-q", ref()}
+		if c.chance(50) {
+			args = []string{"reset", c.pick("--mixed", "HEAD", "main", "HEAD~1")}
+		}
+	case 14, 15:
+		args = append([]string{"reset", c.pick("HEAD", "main", "side", "HEAD~1"), "--"}, c.paths()...)
+		if c.chance(40) {
+			args = append([]string{"reset"}, c.paths()...)
+		}
+	case 16, 17:
+		args = append([]string{"checkout", "--"}, c.paths()...)
+		if c.chance(40) {
+			args = append([]string{"checkout"}, c.paths()...)
+		}
+	case 18, 19:
+		args = append([]string{"checkout", ref(), "--"}, c.paths()...)
+		if c.chance(40) {
+			args = append([]string{"checkout", ref()}, c.paths()...)
+		}
+		if c.chance(20) {
+			args = append([]string{args[0], c.pick("--no-overlay", "-q")}, args[1:]...)
+		}
+	case 20, 21, 22, 23:
+		args = []string{"restore"}
+		if c.chance(50) {
+			args = append(args, c.pick("--staged", "--worktree", "-SW", "-S"))
+		}
+		if c.chance(50) {
+			args = append(args, "--source="+ref())
+		}
+		if c.chance(20) {
+			args = append(args, "--overlay")
+		}
+		args = append(args, c.paths()...)
 	default:
 		args = append(args, branch())
 	}
 	return args
+}
+
+// paths are random pathspecs.
+func (c *Case) paths() []string {
+	var list []string
+	for range 1 + c.rand.IntN(2) {
+		list = append(list, c.pick(".", "d", "n", "d/e", "d/", c.name(), c.name()))
+	}
+	if c.chance(50) {
+		list = []string{"."}
+	}
+	return list
 }

@@ -56,6 +56,9 @@ type Request struct {
 	// Force drops local changes, as git reset --hard does; From then does not
 	// matter.
 	Force bool
+	// Limit, if not nil, makes the move one of some paths, or of the index alone: Force
+	// is to be set then.
+	Limit *Limit
 	// Dir is where the user is, relative to the working tree: it and its parents are
 	// not removed.
 	Dir string
@@ -65,6 +68,22 @@ type Request struct {
 	// Progress, if not nil, is told how many of all files are written.
 	Progress func(done, total int)
 	Threads  int // goroutines; at least 1
+}
+
+// A Limit says which paths are made what they are in Request.To, or in the index, as
+// git-restore(1) and git-reset(1) do.
+type Limit struct {
+	// Match picks the paths; nil picks all.
+	Match func(path []byte) bool
+	// FromIndex takes what is wanted from the index; Request.To does not matter then.
+	FromIndex bool
+	// Index and Files say what is changed: entries, files, or both.
+	Index, Files bool
+	// Overlay leaves paths alone that To does not have.
+	Overlay bool
+	// Refresh compares all files with the new index: Local has what differs once the
+	// move is applied. Files must not be set.
+	Refresh bool
 }
 
 // A Change is one line of what git switch lists: a path at which the index or the
@@ -88,6 +107,7 @@ type Move struct {
 	write  index.WriteOptions
 	rules  *rules
 	steps  []step
+	skip   []bool // by entry: what a Limit leaves alone
 	look   *look
 	staged []stagedChange
 	local  []Change
@@ -142,8 +162,16 @@ func Prepare(ctx context.Context, r *repo.Repository, db *odb.DB, q Request) (_ 
 // target, sorted.
 func (m *Move) Local() []Change { return m.local }
 
-// Touches reports whether the move changes any file or entry.
-func (m *Move) Touches() bool { return len(m.steps) > 0 }
+// Written returns how many files the move writes.
+func (m *Move) Written() int {
+	n := 0
+	for i := range m.steps {
+		if op := m.steps[i].op; op == opCreate || op == opReplace {
+			n++
+		}
+	}
+	return n
+}
 
 // Apply changes the working tree and makes the new index ready. If it fails, with
 // a *Refusal where git may still succeed, everything is as it was, unless the error
@@ -154,11 +182,8 @@ func (m *Move) Apply(ctx context.Context) error {
 		return err
 	}
 	m.work = w
-	if err = w.run(ctx); err == nil {
-		err = m.index()
-	}
-	if err == nil {
-		err = m.writeIndex()
+	if err = w.run(ctx); err == nil && m.writesIndex() {
+		err = m.newIndex(ctx)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -177,8 +202,26 @@ func (m *Move) Apply(ctx context.Context) error {
 	return &Refusal{Reason: "cannot write the working tree", Err: err}
 }
 
-// writeIndex writes the new index behind the lock.
-func (m *Move) writeIndex() error {
+// writesIndex reports whether the index changes, be it by the stats that were found.
+func (m *Move) writesIndex() bool {
+	switch l := m.q.Limit; {
+	case l == nil, l.Index:
+		return true
+	default:
+		return l.FromIndex && len(m.steps)+len(m.look.fresh) > 0
+	}
+}
+
+// newIndex makes the new index and writes it behind the lock.
+func (m *Move) newIndex(ctx context.Context) error {
+	if err := m.index(); err != nil {
+		return err
+	}
+	if m.q.Limit != nil && m.q.Limit.Refresh {
+		if err := m.refresh(ctx); err != nil {
+			return err
+		}
+	}
 	if _, err := m.lock.Write(m.next.AppendFile(nil, m.write)); err != nil {
 		return err
 	}
@@ -201,6 +244,9 @@ func (m *Move) Undo() error {
 
 // Commit makes the new index the index. After an error Undo is to be called.
 func (m *Move) Commit() error {
+	if m.next == nil {
+		return nil
+	}
 	return m.lock.Commit(false)
 }
 

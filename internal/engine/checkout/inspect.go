@@ -20,12 +20,20 @@ func (m *Move) inspect(ctx context.Context) error {
 	if err := m.lookAround(ctx); err != nil {
 		return err
 	}
+	if l := m.q.Limit; l != nil && !l.Files {
+		slices.SortFunc(m.steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
+		return nil
+	}
 	if m.q.Force {
-		m.restore()
+		if err := m.restore(); err != nil {
+			return err
+		}
 	} else if err := m.listLocal(); err != nil {
 		return err
 	}
-	m.rules.planned(m.steps)
+	if err := m.planAttributes(); err != nil {
+		return err
+	}
 	slices.SortFunc(m.steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
 	c := m.checker()
 	defer c.close()
@@ -47,19 +55,39 @@ func (m *Move) inspect(ctx context.Context) error {
 
 // restore adds the entries that the target has too, and whose files are not
 // theirs, to a move that drops local changes.
-func (m *Move) restore() {
+func (m *Move) restore() error {
 	planned := make(map[string]bool, len(m.steps))
 	for i := range m.steps {
 		planned[m.steps[i].path] = true
 	}
 	for i, v := range m.look.verdicts {
-		if v == same || m.ix.Entries[i].Stage() != 0 || object.Mode(m.ix.Entries[i].Mode) == object.ModeGitlink {
+		if v == same || m.ix.Entries[i].Stage() != 0 {
 			continue
 		}
 		if path := string(m.ix.AppendPath(nil, i)); !planned[path] {
+			if object.Mode(m.ix.Entries[i].Mode) == object.ModeGitlink {
+				return refuse("is a submodule without a directory", path)
+			}
 			m.steps = append(m.steps, step{path, opReplace, i, sideOfEntry(m.ix, i)})
 		}
 	}
+	return nil
+}
+
+// planAttributes decides which attributes the files are written by.
+func (m *Move) planAttributes() error {
+	if m.q.Limit == nil {
+		m.rules.planned(m.steps)
+		return nil
+	}
+	// Git takes those of the working tree, as it has them when a file's turn comes.
+	m.rules.asIs = true
+	for i := range m.steps {
+		if len(m.steps) > 1 && base(m.steps[i].path) == attributesName {
+			return refuse("changes attributes of other files", m.steps[i].path)
+		}
+	}
+	return nil
 }
 
 // listLocal finds the changes that the move keeps.
@@ -96,7 +124,7 @@ func (m *Move) listLocal() error {
 		if object.Mode(m.ix.Entries[i].Mode) == object.ModeGitlink {
 			return refuse("is a submodule without a directory", string(m.ix.AppendPath(nil, i)))
 		}
-		m.local = append(m.local, Change{[...]byte{changed: 'M', retyped: 'T', absent: 'D'}[v], string(m.ix.AppendPath(nil, i))})
+		m.local = append(m.local, Change{letters[v], string(m.ix.AppendPath(nil, i))})
 	}
 	slices.SortFunc(m.local, func(a, b Change) int { return cmp.Or(strings.Compare(a.Path, b.Path), int(a.Status)-int(b.Status)) })
 	return nil

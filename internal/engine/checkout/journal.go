@@ -109,7 +109,11 @@ func (m *Move) writeJournal(j *journal) error {
 	field(journalMagic)
 	field(strings.ReplaceAll(m.q.Label, "\x00", " "))
 	field(indexHash(m.r.IndexPath))
-	field(m.q.To)
+	to := m.q.To
+	if m.q.Limit != nil {
+		to = oid.Null(m.r.Algo) // HEAD goes nowhere
+	}
+	field(to)
 	field(len(m.steps))
 	for i := range m.steps {
 		s := &m.steps[i]
@@ -119,7 +123,7 @@ func (m *Move) writeJournal(j *journal) error {
 		var mtime int64
 		if s.entry >= 0 {
 			e := &m.ix.Entries[s.entry]
-			ino, size, mtime = e.Ino, e.Size, int64(e.MtimeSec)*1e9+int64(e.MtimeNsec)
+			ino, size, mtime = m.look.inodes[s.entry], e.Size, int64(e.MtimeSec)*1e9+int64(e.MtimeNsec)
 		}
 		field(ino)
 		field(size)

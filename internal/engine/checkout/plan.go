@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"gust/internal/disk/filestat"
 	"gust/internal/engine/treediff"
 	"gust/internal/format/index"
 	"gust/internal/pure/object"
@@ -18,6 +19,7 @@ const (
 	opReplace           // the file of an entry gives way to another one
 	opRemove            // the file of an entry goes
 	opForget            // there is no file; an entry, if there is one, goes
+	opStage             // the entry changes and the file does not
 )
 
 // A step is one path that changes.
@@ -39,6 +41,9 @@ type stagedChange struct {
 // plan decides what is done to each path, by the table of docs/checkout.md; the
 // working tree is looked at later.
 func (m *Move) plan(ctx context.Context) error {
+	if m.q.Limit != nil {
+		return m.planPaths(ctx)
+	}
 	if m.q.Force {
 		return treediff.Entries(ctx, m.db, m.q.To, m.ix, func(path []byte, to treediff.Side, at int) error {
 			return m.forced(string(path), to, at)
@@ -138,13 +143,7 @@ func (m *Move) add(s step) error {
 // index makes the new index, once the new files' stats are known.
 func (m *Move) index() error {
 	e := m.ix.Edit()
-	for i, st := range m.look.fresh {
-		if !m.look.modified(i) {
-			e.Entry(i).SetStat(&st)
-		} else if !m.look.rules.Differs(e.Entry(i), &st) {
-			e.Entry(i).Size = 0 // its stat must not vouch for it under a younger index
-		}
-	}
+	m.look.settle(e.Entry)
 	for i := range m.steps {
 		s := &m.steps[i]
 		if s.op == opRemove || s.op == opForget {
@@ -152,8 +151,33 @@ func (m *Move) index() error {
 			continue
 		}
 		entry := index.Entry{Mode: uint32(s.to.Mode)}
-		entry.SetStat(&m.work.stats[i])
+		if s.op != opStage {
+			entry.SetStat(&m.work.stats[i])
+		}
+		if s.entry >= 0 && m.ix.Entries[s.entry].Stage() == 0 && s.to == sideOfEntry(m.ix, s.entry) {
+			*e.Entry(s.entry) = entryWithStat(m.ix.Entries[s.entry], &m.work.stats[i])
+			continue
+		}
 		e.Set(s.path, entry, s.to.ID)
+	}
+	next, err := e.Index(m.knownTrees())
+	if err != nil {
+		return fmt.Errorf("cannot make the new index: %w", err)
+	}
+	m.next = next
+	return nil
+}
+
+func entryWithStat(e index.Entry, st *filestat.Stat) index.Entry {
+	e.SetStat(st)
+	return e
+}
+
+// knownTrees returns a function that tells the trees of directories in which the new
+// index is the target's; nil if it is that nowhere for sure.
+func (m *Move) knownTrees() func(dir string) (oid.ID, bool) {
+	if l := m.q.Limit; l != nil && (l.FromIndex || l.Match != nil || l.Overlay) {
+		return nil
 	}
 	diverged := make(map[string]bool)
 	for _, s := range m.staged {
@@ -163,17 +187,12 @@ func (m *Move) index() error {
 		}
 	}
 	trees := &treeFinder{db: m.db, root: m.q.To, known: make(map[string]oid.ID)}
-	next, err := e.Index(func(dir string) (oid.ID, bool) {
+	return func(dir string) (oid.ID, bool) {
 		if diverged[dir] {
 			return oid.ID{}, false
 		}
 		return trees.find(dir)
-	})
-	if err != nil {
-		return fmt.Errorf("cannot make the new index: %w", err)
 	}
-	m.next = next
-	return nil
 }
 
 // parent returns the directory that path is in, "" for the root.

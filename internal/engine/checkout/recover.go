@@ -87,9 +87,7 @@ func (m *Move) recover() (label string, found bool, err error) {
 		}
 	}
 	m.steps = nil
-	clear(m.rules.in)
-	clear(m.rules.out)
-	m.rules.next = nil
+	m.rules.reread(m.ix)
 	j.discard()
 	return j.label, true, nil
 }

@@ -28,6 +28,7 @@ type rules struct {
 	ix   *index.Index
 	root workfile.Dir
 
+	asIs    bool       // files are written as they are compared
 	mu      sync.Mutex // guards what follows
 	in, out map[string]*attr.Stack
 	next    map[string]treediff.Side // the .gitattributes files that change; nil before the plan
@@ -39,6 +40,13 @@ func newRules(r *repo.Repository, db *odb.DB, ix *index.Index) (*rules, error) {
 		return nil, &Refusal{Reason: "settings cannot be read", Err: err}
 	}
 	return &rules{Rules: base, db: db, ix: ix, in: make(map[string]*attr.Stack), out: make(map[string]*attr.Stack)}, nil
+}
+
+// reread makes r that of another index.
+func (r *rules) reread(ix *index.Index) {
+	r.ix, r.next = ix, nil
+	clear(r.in)
+	clear(r.out)
 }
 
 const attributesName = ".gitattributes"
@@ -63,6 +71,9 @@ func (r *rules) comparing(dir string) (*attr.Stack, error) {
 
 // writing returns the stack by which files in dir are written.
 func (r *rules) writing(dir string) (*attr.Stack, error) {
+	if r.asIs {
+		return r.comparing(dir)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stack(dir, r.out, r.inNewIndex)

@@ -34,6 +34,8 @@ func (p *Program) gitCommand(name string) gitCommand {
 		return p.revList
 	case "switch", "checkout":
 		return p.switchTo(name)
+	case "restore":
+		return p.restore
 	case "reset":
 		return p.reset
 	case "rev-parse":

@@ -29,17 +29,22 @@ var inProgress = [...]string{
 // movable hands over what gust's commands that move HEAD leave to git, whatever they
 // are asked.
 func (p *Program) movable(o *past.Past) error {
+	for _, name := range inProgress {
+		if _, err := os.Lstat(filepath.Join(o.Repo.GitDir, name)); err == nil {
+			return errHandOver
+		}
+	}
+	return p.writable(o)
+}
+
+// writable hands over what all commands that change the working tree leave to git.
+func (p *Program) writable(o *past.Past) error {
 	r := o.Repo
 	if r.WorkTree == "" || r.RefFormat != "files" || o.DB.Replaced() || !p.english() {
 		return errHandOver
 	}
 	for name := range r.Env {
 		if strings.HasPrefix(name, "GIT_TRACE") || name == "GIT_REFLOG_ACTION" || name == "GIT_NAMESPACE" || name == "GIT_QUARANTINE_PATH" {
-			return errHandOver
-		}
-	}
-	for _, name := range inProgress {
-		if _, err := os.Lstat(filepath.Join(r.GitDir, name)); err == nil {
 			return errHandOver
 		}
 	}
@@ -90,12 +95,16 @@ func hook(r *repo.Repository, name string) string {
 }
 
 // postCheckout runs the hook of that name, as git does, and returns the command's exit
-// code.
-func (p *Program) postCheckout(r *repo.Repository, from, to oid.ID) int {
+// code. branch says that HEAD may have moved, and not only files changed.
+func (p *Program) postCheckout(r *repo.Repository, from, to oid.ID, branch bool) int {
 	if hook(r, "post-checkout") == "" {
 		return exitOK
 	}
-	return p.HandOver([]string{"-C", r.WorkTree, "--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree, "hook", "run", "--ignore-missing", "post-checkout", "--", from.String(), to.String(), "1"}, nil)
+	flag := "0"
+	if branch {
+		flag = "1"
+	}
+	return p.HandOver([]string{"-C", r.WorkTree, "--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree, "hook", "run", "--ignore-missing", "post-checkout", "--", from.String(), to.String(), flag}, nil)
 }
 
 // logLine returns the line for reflogs of a change by the committer that settings and

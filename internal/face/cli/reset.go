@@ -2,9 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"gust/internal/engine/checkout"
@@ -16,32 +16,51 @@ import (
 
 // resetArgs is the command line of git-reset(1) where it does not name paths.
 type resetArgs struct {
-	hard, quiet bool
-	target      string // as given, or "HEAD"
+	hard, soft, quiet bool
+	target            string   // as given, or "HEAD"
+	paths             []string // of which only the entries are reset
 }
 
 // parseReset parses the options that gust knows, spelled out; the error says that
 // there are others.
-func parseReset(args []string) (*resetArgs, error) {
+func (p *Program) parseReset(args []string) (*resetArgs, error) {
 	a := &resetArgs{}
 	mode := ""
-	for _, arg := range args {
+	rest, dashes := args, slices.Index(args, "--")
+	if dashes >= 0 {
+		rest = args[:dashes]
+		a.paths = args[dashes+1:]
+	}
+	var names []string
+	for _, arg := range rest {
 		switch {
-		case arg == "--hard", arg == "--soft":
+		case arg == "--hard", arg == "--soft", arg == "--mixed":
 			mode = arg
 		case arg == "-q", arg == "--quiet":
 			a.quiet = true
-		case strings.HasPrefix(arg, "-"), a.target != "":
+		case strings.HasPrefix(arg, "-"):
 			return nil, errHandOver
 		default:
-			a.target = arg
+			names = append(names, arg)
 		}
 	}
-	if mode == "" {
+	if len(names) > 0 && (dashes >= 0 || !p.isPath(names[0])) {
+		a.target, names = names[0], names[1:]
+	}
+	if len(names) > 0 && dashes >= 0 {
 		return nil, errHandOver
 	}
-	if a.hard = mode == "--hard"; a.target == "" {
+	a.paths = append(a.paths, names...)
+	for _, path := range names {
+		if !p.isPath(path) {
+			return nil, errHandOver
+		}
+	}
+	if a.hard, a.soft = mode == "--hard", mode == "--soft"; a.target == "" {
 		a.target = "HEAD"
+	}
+	if len(a.paths) > 0 && mode != "" {
+		return nil, errHandOver
 	}
 	return a, nil
 }
@@ -68,7 +87,7 @@ type resetting struct {
 }
 
 func (p *Program) tryReset(ctx context.Context, args []string) (int, error) {
-	a, err := parseReset(args)
+	a, err := p.parseReset(args)
 	if err != nil {
 		return 0, err
 	}
@@ -78,6 +97,9 @@ func (p *Program) tryReset(ctx context.Context, args []string) (int, error) {
 	}
 	defer opened.Close()
 	s := &resetting{Past: opened, p: p, a: a}
+	if len(a.paths) > 0 {
+		return s.paths(ctx)
+	}
 	if err := p.movable(opened); err != nil {
 		return 0, err
 	}
@@ -118,10 +140,14 @@ func (s *resetting) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	defer locks.release()
-	if s.a.hard {
-		if err := s.move(ctx); err != nil {
-			return 0, err
-		}
+	switch {
+	case s.a.hard:
+		err = s.move(ctx)
+	case !s.a.soft:
+		text, err = s.mixed(ctx, nil)
+	}
+	if err != nil {
+		return 0, err
 	}
 	if err := locks.set(s, line); err != nil {
 		return s.p.fail(exitDie, "cannot update HEAD: %v", err), nil
@@ -144,16 +170,61 @@ func (s *resetting) move(ctx context.Context) error {
 		return err
 	}
 	defer move.Close()
-	if err := move.Apply(ctx); err != nil {
-		return err
+	return s.p.carryOut(ctx, s.Past, move)
+}
+
+// mixed makes entries of the index what the target has, those of the given paths or
+// all, and returns the list of what differs from them then.
+func (s *resetting) mixed(ctx context.Context, specs literals) (string, error) {
+	if _, set := s.Repo.Config.Get("reset.quiet"); set {
+		return "", errHandOver
 	}
-	if err := move.Commit(); err != nil {
-		return errors.Join(err, move.Undo())
+	limit := &checkout.Limit{Index: true, Refresh: true}
+	if specs != nil {
+		limit.Match = specs.match
 	}
-	if move.Discard() != "" {
-		s.p.sweep(ctx, s.Repo)
+	q, err := s.p.request(s.Past, limit, s.a.target)
+	if err != nil {
+		return "", err
 	}
-	return nil
+	move, err := checkout.Prepare(ctx, s.Repo, s.DB, q)
+	if err != nil {
+		return "", err
+	}
+	defer move.Close()
+	if err := s.p.carryOut(ctx, s.Past, move); err != nil || s.a.quiet || len(move.Local()) == 0 {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("Unstaged changes after reset:\n")
+	for _, c := range move.Local() {
+		fmt.Fprintf(&b, "%c\t%s\n", c.Status, c.Path) // never quoted
+	}
+	return b.String(), nil
+}
+
+// paths resets the entries of some paths.
+func (s *resetting) paths(ctx context.Context) (int, error) {
+	if err := s.p.writable(s.Past); err != nil {
+		return 0, err
+	}
+	specs, err := s.p.literalPathspecs(s.Repo, s.a.paths)
+	if err != nil {
+		return 0, err
+	}
+	if head, err := s.Repo.Refs.Head(); err != nil || head.ID.IsNull() {
+		return 0, errHandOver
+	}
+	for _, arg := range s.a.paths {
+		if _, err := s.Revision.Resolve(arg); err == nil && s.a.target == "HEAD" {
+			return 0, errHandOver // which of the two it is is not clear without "--"
+		}
+	}
+	text, err := s.mixed(ctx, specs)
+	if err == nil {
+		fmt.Fprint(s.p.Out, text)
+	}
+	return exitOK, err
 }
 
 // resetLocks are the locks of the refs that a reset changes.

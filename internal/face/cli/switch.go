@@ -39,6 +39,11 @@ type switching struct {
 // switchTo is `gust switch`, and `gust checkout` without paths.
 func (p *Program) switchTo(command string) gitCommand {
 	return func(ctx context.Context, args []string) (int, error) {
+		if command == "checkout" {
+			if parse, ok := p.parseCheckoutPaths(args); ok {
+				return p.takePaths(ctx, parse)
+			}
+		}
 		ctx, stop := untilSignal(ctx)
 		defer stop()
 		code, err := p.trySwitch(ctx, command, args)
@@ -342,7 +347,7 @@ func (s *switching) run(ctx context.Context) (int, error) {
 	if err := s.tracking(ctx); err != nil {
 		return s.p.fail(exitFail, "cannot compare with the upstream: %v", err), nil
 	}
-	return s.p.postCheckout(s.Repo, s.head.ID, s.id), nil
+	return s.p.postCheckout(s.Repo, s.head.ID, s.id, true), nil
 }
 
 // from returns what the reflog calls where HEAD was.
