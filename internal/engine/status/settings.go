@@ -56,10 +56,10 @@ func readSettings(r *repo.Repository) (settings, error) {
 	if s.untracked, err = untrackedMode(r.Config); err != nil {
 		return s, err
 	}
-	if s.excludesFile, err = userFile(r, "core.excludesFile", "ignore"); err != nil {
+	if s.excludesFile, err = r.UserFile("core.excludesFile", "ignore"); err != nil {
 		return s, err
 	}
-	s.attributesFile, err = userFile(r, "core.attributesFile", "attributes")
+	s.attributesFile, err = r.UserFile("core.attributesFile", "attributes")
 	return s, err
 }
 
@@ -82,28 +82,6 @@ func untrackedMode(c *config.Config) (scan.UntrackedMode, error) {
 		return scan.UntrackedNo, nil
 	}
 	return scan.UntrackedNormal, nil
-}
-
-// userFile returns the path that key names, or else the file called name in
-// Git's XDG directory.
-func userFile(r *repo.Repository, key, name string) (string, error) {
-	path, set, err := r.Config.Path(key)
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case set && path == "":
-		return "", nil
-	case set && path[0] != '/':
-		return r.WorkTree + "/" + path, nil
-	case set:
-		return path, nil
-	case r.Env["XDG_CONFIG_HOME"] != "":
-		return r.Env["XDG_CONFIG_HOME"] + "/git/" + name, nil
-	case r.Env.Home() != "":
-		return r.Env.Home() + "/.config/git/" + name, nil
-	}
-	return "", nil
 }
 
 // A boolReader reads booleans until one is bad.

@@ -38,6 +38,8 @@ func (p *Program) gitCommand(name string) gitCommand {
 		return p.restore
 	case "reset":
 		return p.reset
+	case "check-ignore":
+		return p.checkIgnore
 	case "rev-parse":
 		return p.revParse
 	case "branch":
