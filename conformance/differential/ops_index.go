@@ -66,6 +66,10 @@ func (g *gen) sparse() []string {
 		"git sparse-checkout reapply",
 		"git sparse-checkout add "+d,
 		"git config index.sparse "+pick(g, "true", "false"),
+		"git config --worktree "+pick(g, "core.sparseCheckout", "core.sparseCheckoutCone", "index.sparse")+" "+pick(g, "true", "false"),
+		"git config --worktree --unset "+pick(g, "core.sparseCheckout", "core.sparseCheckoutCone", "index.sparse"),
+		`printf '/*\n!/*/\n`+pick(g, "/d/", "/d", "d/", "/d/\\n!/d/*/", "!/d/", "/**/", "/d*/")+`\n' >"$(git rev-parse --git-path info/sparse-checkout)"`,
+		`rm -f "$(git rev-parse --git-path info/sparse-checkout)"`,
 	)}
 }
 

@@ -9,7 +9,6 @@ import (
 	"gust/internal/engine/submodule"
 	"gust/internal/format/index"
 	"gust/internal/pure/object"
-	"gust/internal/pure/oid"
 	"gust/internal/repo"
 	"gust/internal/rules/filter"
 	"gust/internal/worktree/scan"
@@ -148,21 +147,4 @@ func (s *Repo) dirty(ctx context.Context, untracked bool) bool {
 	}
 	sum, err := s.Summary(ctx, q)
 	return err != nil || sum.Staged+sum.Unstaged+sum.Conflicted+sum.Untracked > 0
-}
-
-// A fullIndex is a sparse index with its directories expanded.
-type fullIndex struct{ ix *index.Index }
-
-func (s *Repo) expand() (*fullIndex, error) {
-	ix, err := s.ix.Expand(func(id oid.ID) ([]byte, error) {
-		typ, data, err := s.db.Read(id, nil)
-		if err == nil && typ != object.Tree {
-			err = fmt.Errorf("object %s is a %s, not a tree", id, typ)
-		}
-		return data, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &fullIndex{ix}, nil
 }

@@ -14,6 +14,7 @@ type settings struct {
 	stat           scan.StatRules
 	ignoreCase     bool
 	sparseCheckout bool
+	sparseIndex    bool               // the index may have whole directories for entries
 	untracked      scan.UntrackedMode // status.showUntrackedFiles
 	bashDirty      bool               // bash.showDirtyState
 	bashUntracked  bool               // bash.showUntrackedFiles
@@ -37,6 +38,7 @@ func readSettings(r *repo.Repository) (settings, error) {
 		bashDirty:      b.get("bash.showDirtyState", true),
 		bashUntracked:  b.get("bash.showUntrackedFiles", true),
 	}
+	s.sparseIndex = b.get("core.sparseCheckout", false) && b.get("core.sparseCheckoutCone", false) && b.get("index.sparse", false)
 	if b.err != nil {
 		return s, b.err
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"gust/internal/disk/filestat"
 	"gust/internal/engine/submodule"
 	"gust/internal/engine/treediff"
 	"gust/internal/format/index"
@@ -73,7 +72,8 @@ type Repo struct {
 
 	comparers []*comparer // that no scan uses
 	watching  watching
-	full      *fullIndex // the expanded form of a sparse ix, once it was needed
+	full      *index.Index // the expanded form of a sparse ix, once it was needed
+	cone      coneFile
 
 	history history
 	staged  stagedCache
@@ -191,8 +191,16 @@ func (s *Repo) present(ctx context.Context, q Request, sum *summary.Summary) err
 		sum.Action = IndexError
 		return err
 	}
-	sum.IndexSize = len(s.ix.Entries)
-	sum.SkipWorktree, sum.AssumeUnchanged = s.ix.SkipWorktree, s.ix.AssumeUnchanged
+	ix := s.ix
+	if s.expanded() {
+		if err := s.expand(); err != nil {
+			sum.Action = ObjectError
+			return err
+		}
+		ix = s.full
+	}
+	sum.IndexSize = len(ix.Entries)
+	sum.SkipWorktree, sum.AssumeUnchanged = ix.SkipWorktree, ix.AssumeUnchanged
 	l := &q.Limits
 	dirty := s.settings.bashDirty || l.IgnoreBashShowDirty
 	if dirty {
@@ -202,8 +210,8 @@ func (s *Repo) present(ctx context.Context, q Request, sum *summary.Summary) err
 			return err
 		}
 	}
-	tooLarge := l.DirtyMaxIndexSize >= 0 && len(s.ix.Entries) > l.DirtyMaxIndexSize
-	if tooLarge && !(s.settings.sparseCheckout && s.ix.SkipWorktree > 0) {
+	tooLarge := l.DirtyMaxIndexSize >= 0 && len(ix.Entries) > l.DirtyMaxIndexSize
+	if tooLarge && !(s.settings.sparseCheckout && ix.SkipWorktree > 0) {
 		return nil
 	}
 	o := s.scanOptions(q)
@@ -224,7 +232,7 @@ func (s *Repo) present(ctx context.Context, q Request, sum *summary.Summary) err
 	}
 	sum.Unstaged, sum.UnstagedDeleted, sum.Untracked = res.Unstaged, res.Deleted, res.Untracked
 	if s.full != nil {
-		sum.IndexSize, sum.SkipWorktree, sum.AssumeUnchanged = len(s.full.ix.Entries), s.full.ix.SkipWorktree, s.full.ix.AssumeUnchanged
+		sum.IndexSize, sum.SkipWorktree, sum.AssumeUnchanged = len(s.full.Entries), s.full.SkipWorktree, s.full.AssumeUnchanged
 		if l.DirtyMaxIndexSize >= 0 && sum.IndexSize > l.DirtyMaxIndexSize {
 			sum.Unstaged, sum.UnstagedDeleted, sum.Untracked = 0, 0, 0
 		}
@@ -284,12 +292,12 @@ func (s *Repo) scan(ctx context.Context, o scan.Options) (scan.Result, error) {
 	}
 	defer back.close()
 	o.ContentKey = s.filters
-	if s.full != nil && !s.sparseDirPresent() {
+	if s.full != nil && !s.expanded() && !s.sparseDirPresent() {
 		s.full = nil // what was present when it was expanded is gone
 	}
 	ix := s.ix
 	if s.full != nil {
-		ix = s.full.ix
+		ix = s.full
 	}
 	for {
 		s.carry(ix)
@@ -299,23 +307,11 @@ func (s *Repo) scan(ctx context.Context, o scan.Options) (scan.Result, error) {
 			return res, err
 		}
 		// A directory outside of the cone is there: its files must be compared.
-		if s.full, err = s.expand(); err != nil {
+		if err := s.expand(); err != nil {
 			return res, err
 		}
-		ix = s.full.ix
+		ix = s.full
 	}
-}
-
-// sparseDirPresent reports whether a sparse directory of the index may be there. A
-// pass over the expanded index cannot tell.
-func (s *Repo) sparseDirPresent() bool {
-	var st filestat.Stat
-	for i := range s.ix.Entries {
-		if s.ix.IsSparseDir(i) && filestat.Of(&st, s.r.WorkTree+"/"+string(s.ix.AppendPath(nil, i))) == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // carry makes s.tree one for ix.

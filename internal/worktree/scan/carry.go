@@ -62,6 +62,9 @@ func (c *carrier) dir(o, n int) {
 		node.listed = false
 		c.Tree.stale = append(c.Tree.stale, Mark{Node: uint32(n)})
 	}
+	if c.noCase && c.alike(node, n) {
+		c.Tree.stale = append(c.Tree.stale, Mark{Node: uint32(n)})
+	}
 	c.files(o, n, c.old.results[o].dirty, &r)
 	c.results[n] = r
 	ok, nk := c.old.ix.Kids(o), c.ix.Kids(n)
@@ -85,6 +88,35 @@ func (c *carrier) dir(o, n int) {
 				nk = nk[1:]
 			}
 		}
+	}
+}
+
+// alike makes the directories in n that have the name of one in the index in another
+// case be listed again: which of their names the index has may be others now. It
+// reports whether there are any.
+func (c *carrier) alike(n *node, d int) (found bool) {
+	for i := range n.kids {
+		k := &n.kids[i]
+		if !k.dir {
+			continue
+		}
+		like := int32(c.ix.FoldDir(d, []byte(k.nameZ[:len(k.nameZ)-1])))
+		if like != noDir || k.like != noDir {
+			k.like, found = like, true
+			k.node.unlist()
+		}
+	}
+	return found
+}
+
+// unlist makes n, and the directories in it that are not in the index, be listed again.
+func (n *node) unlist() {
+	if n == nil {
+		return
+	}
+	n.listed = false
+	for i := range n.kids {
+		n.kids[i].node.unlist()
 	}
 }
 
