@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"sort"
 	"strconv"
@@ -32,6 +33,7 @@ type work struct {
 	made    bool // there is a staging directory
 	stats   []filestat.Stat
 	states  []state       // one worker writes one step's
+	drawer  []uint8       // of each step: which one has its file
 	removed []removedDir  // directories that were removed, the deepest first
 	created []string      // directories that were made, the outermost first
 	done    atomic.Int64  // files written
@@ -47,7 +49,7 @@ type removedDir struct {
 
 func (w *work) close() {
 	if w.made {
-		w.journal.staging.Close()
+		w.journal.close()
 		w.made = false
 	}
 }
@@ -94,6 +96,7 @@ func (w *work) fail(err error) {
 // A worker carries out steps, directory by directory.
 type worker struct {
 	*work
+	n      int // its number, and that of its drawer
 	conv   *conversions
 	blob   []byte
 	dir    string
@@ -101,45 +104,77 @@ type worker struct {
 	isOpen bool
 }
 
-// runSteps is how many steps a worker takes at once: a few directories' worth.
+// runSteps is how many steps a worker takes at once.
 const runSteps = 32
+
+// workers returns how many goroutines carry out the steps.
+func (m *Move) workers() int {
+	return min(m.q.Threads, 1+len(m.steps)/runSteps, math.MaxUint8)
+}
+
+// A share is a worker's part of the steps: directories of its own, as far as can be,
+// since the system has one file made in a directory at a time. Who is done helps the
+// others.
+type share struct {
+	next atomic.Int64
+	end  int
+}
+
+// take returns the next steps of a share, as a span of Move.order.
+func (s *share) take() (lo, hi int, ok bool) {
+	lo = int(s.next.Add(runSteps)) - runSteps
+	return lo, min(lo+runSteps, s.end), lo < s.end
+}
 
 // parallel carries out the steps that want picks, on all threads.
 func (w *work) parallel(ctx context.Context, want func(*step) bool) {
-	steps := w.m.steps
-	var next atomic.Int64
-	run := func() {
-		k := &worker{work: w, conv: w.m.rules.conversions()}
+	n := w.m.workers()
+	shares := make([]share, n)
+	for i := range shares {
+		shares[i].next.Store(int64(len(w.m.order) * i / n))
+		shares[i].end = len(w.m.order) * (i + 1) / n
+	}
+	run := func(own int) {
+		k := &worker{work: w, n: own, conv: w.m.rules.conversions()}
 		defer k.leave()
-		for {
-			hi := int(next.Add(runSteps))
-			for i := hi - runSteps; i < min(hi, len(steps)); i++ {
-				if !want(&steps[i]) {
-					continue
-				}
-				select {
-				case <-w.stop:
-					return
-				case <-ctx.Done():
-					return
-				default:
-				}
-				if err := k.step(i); err != nil {
-					w.fail(fmt.Errorf("'%s': %w", steps[i].path, err))
+		for i := range shares {
+			s := &shares[(own+i)%n]
+			for lo, hi, ok := s.take(); ok; lo, hi, ok = s.take() {
+				if !k.steps(ctx, w.m.order[lo:hi], want) {
 					return
 				}
-			}
-			if hi >= len(steps) {
-				return
 			}
 		}
 	}
 	var wg sync.WaitGroup
-	for range min(w.m.q.Threads, 1+len(steps)/runSteps) - 1 {
-		wg.Go(run)
+	for i := 1; i < n; i++ {
+		wg.Go(func() { run(i) })
 	}
-	run()
+	run(0)
 	wg.Wait()
+}
+
+// steps carries out those of the given steps that want picks, and reports whether to
+// go on.
+func (k *worker) steps(ctx context.Context, numbers []int, want func(*step) bool) bool {
+	for _, i := range numbers {
+		s := &k.m.steps[i]
+		if !want(s) {
+			continue
+		}
+		select {
+		case <-k.stop:
+			return false
+		case <-ctx.Done():
+			return false
+		default:
+		}
+		if err := k.step(i); err != nil {
+			k.fail(fmt.Errorf("'%s': %w", s.path, err))
+			return false
+		}
+	}
+	return true
 }
 
 func (k *worker) leave() {
@@ -171,8 +206,9 @@ func (k *worker) step(i int) error {
 		return err
 	}
 	name, number := base(s.path), strconv.Itoa(i)
+	k.drawer[i] = uint8(k.n)
 	if s.op == opRemove {
-		if err := dir.Rename(name, k.journal.staging, number); err != nil {
+		if err := dir.Rename(name, k.journal.drawers[k.n], number); err != nil {
 			return err
 		}
 		k.states[i] = placed
@@ -236,27 +272,34 @@ func (k *worker) create(dir workfile.Dir, name string, s *step, content []byte, 
 
 // replace writes a file in staging and swaps it with the one in its place.
 func (k *worker) replace(dir workfile.Dir, name, number string, s *step, content []byte, i int) error {
+	drawer := k.journal.drawers[k.n]
 	swap := func() error {
 		k.states[i] = written
-		err := k.journal.staging.Exchange(number, dir, name)
-		if errors.Is(err, workfile.ErrNoExchange) {
-			err = swapInTwo(k.journal.staging, number, dir, name)
-		}
+		err := exchange(drawer, number, dir, name)
 		if err == nil {
 			k.states[i] = placed
 		}
 		return err
 	}
 	if s.to.Mode != object.ModeSymlink {
-		return k.journal.staging.WriteFile(number, s.to.Mode == object.ModeExec, content, &k.stats[i], swap)
+		return drawer.WriteFile(number, s.to.Mode == object.ModeExec, content, &k.stats[i], swap)
 	}
-	if err := k.journal.staging.Symlink(number, string(content)); err != nil {
+	if err := drawer.Symlink(number, string(content)); err != nil {
 		return err
 	}
 	if err := swap(); err != nil {
 		return err
 	}
 	return dir.Stat(&k.stats[i], name)
+}
+
+// exchange swaps a file in a drawer with the one in its place.
+func exchange(drawer workfile.Dir, number string, dir workfile.Dir, name string) error {
+	err := drawer.Exchange(number, dir, name)
+	if errors.Is(err, workfile.ErrNoExchange) {
+		err = swapInTwo(drawer, number, dir, name)
+	}
+	return err
 }
 
 // swapInTwo is Exchange where there is none: between its two renames the path has
@@ -381,6 +424,11 @@ func (w *work) removeDir(dir string) error {
 // makeDirs makes the directories that new files need.
 func (w *work) makeDirs() error {
 	there := map[string]bool{"": true}
+	for dir, is := range w.m.there {
+		if is {
+			there[dir] = true // nothing that is needed was removed
+		}
+	}
 	for i := range w.m.steps {
 		if s := &w.m.steps[i]; s.op == opCreate {
 			if err := w.makeDir(parent(s.path), there); err != nil {
@@ -396,10 +444,12 @@ func (w *work) makeDir(dir string, there map[string]bool) error {
 	if there[dir] {
 		return nil
 	}
-	if d, err := w.m.rules.root.OpenDir(dir); err == nil {
-		d.Close()
-		markAbove(there, dir+"/.")
-		return nil
+	if _, known := w.m.there[dir]; !known {
+		if d, err := w.m.rules.root.OpenDir(dir); err == nil {
+			d.Close()
+			markAbove(there, dir+"/.")
+			return nil
+		}
 	}
 	if err := w.makeDir(parent(dir), there); err != nil {
 		return err
@@ -440,7 +490,7 @@ func (w *work) rollback() error {
 	for i := range w.m.steps {
 		if s := &w.m.steps[i]; s.op == opRemove && w.states[i] == placed {
 			errs = append(errs, w.inParent(s.path, func(up workfile.Dir, name string) error {
-				return w.journal.staging.Rename(strconv.Itoa(i), up, name)
+				return w.journal.drawers[w.drawer[i]].Rename(strconv.Itoa(i), up, name)
 			}))
 		}
 	}
@@ -460,11 +510,7 @@ func (w *work) takeBack(i int) error {
 		if s.op == opCreate {
 			return up.Unlink(name)
 		}
-		err := w.journal.staging.Exchange(strconv.Itoa(i), up, name)
-		if errors.Is(err, workfile.ErrNoExchange) {
-			err = swapInTwo(w.journal.staging, strconv.Itoa(i), up, name)
-		}
-		return err
+		return exchange(w.journal.drawers[w.drawer[i]], strconv.Itoa(i), up, name)
 	})
 }
 
@@ -483,16 +529,19 @@ func (w *work) inParent(path string, do func(up workfile.Dir, name string) error
 
 // remove removes the staging directory with what is in it.
 func (j *journal) remove() error {
-	names, err := j.staging.Names()
-	if err != nil {
-		return err
-	}
 	// The journal goes last: without it nothing is known of the rest.
-	for _, name := range names {
-		if name != journalName {
-			if err := j.staging.Unlink(name); err != nil {
+	for i, d := range j.drawers {
+		names, err := d.Names()
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := d.Unlink(name); err != nil {
 				return err
 			}
+		}
+		if err := j.staging.Rmdir(drawerName(i)); err != nil {
+			return err
 		}
 	}
 	if err := j.staging.Unlink(journalName); err != nil {

@@ -107,7 +107,9 @@ type Move struct {
 	write  index.WriteOptions
 	rules  *rules
 	steps  []step
-	skip   []bool // by entry: what a Limit leaves alone
+	order  []int           // of the steps, by directory
+	there  map[string]bool // directories, and whether they are there
+	skip   []bool          // by entry: what a Limit leaves alone
 	look   *look
 	staged []stagedChange
 	local  []Change

@@ -35,13 +35,15 @@ func (m *Move) inspect(ctx context.Context) error {
 		return err
 	}
 	slices.SortFunc(m.steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
+	m.inOrder()
 	c := m.checker()
 	defer c.close()
-	for i := range m.steps {
+	for _, i := range m.order {
 		if err := c.check(&m.steps[i]); err != nil {
 			return err
 		}
 	}
+	m.there = c.dirs
 	conv := m.rules.conversions()
 	for i := range m.steps {
 		if s := &m.steps[i]; s.to.Mode.IsRegular() {
@@ -51,6 +53,19 @@ func (m *Move) inspect(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// inOrder orders the steps so that those in one directory follow each other: each is
+// opened once then.
+func (m *Move) inOrder() {
+	m.order = make([]int, len(m.steps))
+	for i := range m.order {
+		m.order[i] = i
+	}
+	slices.SortFunc(m.order, func(a, b int) int {
+		p, q := m.steps[a].path, m.steps[b].path
+		return cmp.Or(strings.Compare(parent(p), parent(q)), a-b)
+	})
 }
 
 // restore adds the entries that the target has too, and whose files are not
@@ -134,6 +149,9 @@ func (m *Move) listLocal() error {
 type checker struct {
 	m       *Move
 	removed map[string]bool // the paths whose files the move removes
+	dirs    map[string]bool // directories, and whether they are there
+	creates map[string]int  // by directory: steps that write a path without an entry
+	names   map[string]bool // what is in the directory at hand; nil if it was not listed
 	dir     string          // the directory at hand …
 	open    workfile.Dir    // … if it is there
 	there   bool
@@ -141,10 +159,13 @@ type checker struct {
 }
 
 func (m *Move) checker() *checker {
-	c := &checker{m: m, removed: make(map[string]bool)}
+	c := &checker{m: m, removed: make(map[string]bool), dirs: make(map[string]bool), creates: make(map[string]int)}
 	for i := range m.steps {
-		if s := &m.steps[i]; s.op == opRemove {
+		switch s := &m.steps[i]; s.op {
+		case opRemove:
 			c.removed[s.path] = true
+		case opCreate:
+			c.creates[parent(s.path)]++
 		}
 	}
 	return c
@@ -154,7 +175,7 @@ func (c *checker) close() {
 	if c.there {
 		c.open.Close()
 	}
-	c.there, c.known = false, false
+	c.there, c.known, c.names = false, false, nil
 }
 
 // check decides what is done about s, now that the working tree is known.
@@ -214,9 +235,9 @@ func (c *checker) enter(dir string) (bool, error) {
 	}
 	c.close()
 	open, err := c.m.rules.root.OpenDir(dir)
-	c.dir, c.known = dir, true
+	c.dir, c.known, c.dirs[dir] = dir, true, false
 	if err == nil {
-		c.open, c.there = open, true
+		c.open, c.there, c.dirs[dir] = open, true, true
 		return true, nil
 	}
 	if !filestat.IsAbsent(err) {
@@ -256,6 +277,9 @@ func (c *checker) free(path string) error {
 	if err != nil || !here {
 		return err
 	}
+	if taken, err := c.taken(path); !taken || err != nil {
+		return err
+	}
 	var st filestat.Stat
 	err = c.open.Stat(&st, base(path))
 	switch {
@@ -270,6 +294,25 @@ func (c *checker) free(path string) error {
 		return c.empties(path, 0)
 	}
 	return refuse("is untracked and in the way", path)
+}
+
+// fewCreates is how many names are looked up one by one before the whole directory is
+// listed.
+const fewCreates = 4
+
+// taken reports whether something may be at path, in the directory at hand.
+func (c *checker) taken(path string) (bool, error) {
+	if c.names == nil && c.creates[c.dir] >= fewCreates {
+		names, err := c.open.Names()
+		if err != nil {
+			return false, &Refusal{Reason: "cannot be looked into", Path: c.dir, Err: err}
+		}
+		c.names = make(map[string]bool, len(names))
+		for _, name := range names {
+			c.names[name] = true
+		}
+	}
+	return c.names == nil || c.names[base(path)], nil
 }
 
 // maxDepth bounds how deep directories are followed.

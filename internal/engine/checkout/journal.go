@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,8 +20,8 @@ import (
 )
 
 // stagingName is the directory, in the git directory, in which a move keeps what it
-// replaces: the undo log. Beside the journal it has a file for each step that
-// replaces or removes one, called by the step's number.
+// replaces: the undo log. Beside the journal it has a drawer for each worker, and that a
+// file for each step that replaces or removes one, called by the step's number.
 const stagingName = "gust-checkout"
 
 // trashName is the directory, in the git directory, of what moves that are done
@@ -33,12 +35,13 @@ const journalName = "journal"
 //	magic, label, hash of the index file, tree to move to, number of steps
 //	for each step: op, old inode, old size, old mtime in nanoseconds, new mode, new object ID, path
 //	"end"
-const journalMagic = "gust checkout 1"
+const journalMagic = "gust checkout 2"
 
 // A journal is the staging directory of a move and what the journal in it says.
 type journal struct {
 	dir     string // the staging directory
 	staging workfile.Dir
+	drawers []workfile.Dir
 	label   string
 	index   string // hash of the index file, in hex
 	to      oid.ID // the tree to move to
@@ -83,15 +86,66 @@ func (m *Move) begin() (*work, error) {
 		return nil, &Refusal{Reason: "cannot make a staging directory", Err: err}
 	}
 	w.made = true
+	w.drawer = make([]uint8, len(m.steps))
 	err := m.writeJournal(j)
 	if err == nil {
-		j.staging, err = workfile.Open(j.dir)
+		err = j.makeDrawers(m.workers())
 	}
 	if err != nil {
+		w.close()
 		os.RemoveAll(j.dir)
 		return nil, &Refusal{Reason: "cannot write a journal", Err: err}
 	}
 	return w, nil
+}
+
+// drawerName returns the name of drawer i.
+func drawerName(i int) string { return "drawer" + strconv.Itoa(i) }
+
+// makeDrawers opens the staging directory and makes n drawers in it.
+func (j *journal) makeDrawers(n int) (err error) {
+	if j.staging, err = workfile.Open(j.dir); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := j.staging.Mkdir(drawerName(i)); err != nil {
+			return err
+		}
+		d, err := j.staging.OpenDir(drawerName(i))
+		if err != nil {
+			return err
+		}
+		j.drawers = append(j.drawers, d)
+	}
+	return nil
+}
+
+// openDrawers opens the staging directory and the drawers that were made.
+func (j *journal) openDrawers() (err error) {
+	if j.staging, err = workfile.Open(j.dir); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		d, err := j.staging.OpenDir(drawerName(i))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			j.close()
+			return err
+		}
+		j.drawers = append(j.drawers, d)
+	}
+}
+
+func (j *journal) close() {
+	for _, d := range j.drawers {
+		d.Close()
+	}
+	if j.staging != (workfile.Dir{}) {
+		j.staging.Close()
+	}
+	j.drawers, j.staging = nil, workfile.Dir{}
 }
 
 func (m *Move) changesFiles() bool {

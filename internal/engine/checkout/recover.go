@@ -63,10 +63,10 @@ func (m *Move) recover() (label string, found bool, err error) {
 		j.discard()
 		return "", false, nil
 	}
-	if j.staging, err = workfile.Open(dir); err != nil {
+	if err := j.openDrawers(); err != nil {
 		return "", false, err
 	}
-	defer j.staging.Close()
+	defer j.close()
 	m.steps = nil
 	for i := range j.steps {
 		s := &j.steps[i]
@@ -185,14 +185,9 @@ func (rc *recovery) replaced(i int) error {
 	if s.op != opRemove && s.op != opReplace {
 		return nil
 	}
-	number := strconv.Itoa(i)
-	var st filestat.Stat
-	if rc.j.staging.Stat(&st, number+oldSuffix) == nil {
-		number += oldSuffix
-	} else if err := rc.j.staging.Stat(&st, number); errors.Is(err, fs.ErrNotExist) {
-		return nil // the step was not begun, or its old file is in its place
-	} else if err != nil {
-		return err
+	drawer, number, st, err := rc.j.kept(strconv.Itoa(i))
+	if err != nil || number == "" {
+		return err // the step was not begun, or its old file is in its place
 	}
 	if uint32(st.Ino) != uint32(s.ino) {
 		return nil // a new file that did not get to its place
@@ -208,11 +203,23 @@ func (rc *recovery) replaced(i int) error {
 			return err
 		}
 	}
-	err = rc.j.staging.Rename(number, up, name)
+	err = drawer.Rename(number, up, name)
 	if errors.Is(err, fs.ErrExist) {
 		return nil // the user's own by now; the index has the content of the old one
 	}
 	return err
+}
+
+// kept finds what a drawer has of the step of a number; the name is "" if none has.
+func (j *journal) kept(number string) (drawer workfile.Dir, name string, st filestat.Stat, err error) {
+	for _, d := range j.drawers {
+		for _, name := range []string{number + oldSuffix, number} {
+			if err := d.Stat(&st, name); !errors.Is(err, fs.ErrNotExist) {
+				return d, name, st, err
+			}
+		}
+	}
+	return drawer, "", st, nil
 }
 
 // makeParents opens dir, and makes it if need be.

@@ -14,7 +14,9 @@ type Edit struct {
 	entries []Entry // ix's, perhaps with other stats
 	gone    []bool  // by number in ix
 	added   []addition
-	dirty   []bool // directories of ix whose content, or that of one below, has changed
+	newAt   map[string]int  // of the paths in added
+	newDirs map[string]bool // directories that some of them are in, or were
+	dirty   []bool          // directories of ix whose content, or that of one below, has changed
 }
 
 type addition struct {
@@ -51,7 +53,24 @@ func (e *Edit) touch(d int) {
 // that is set twice has the last entry.
 func (e *Edit) Set(path string, entry Entry, id oid.ID) {
 	e.Remove(path)
-	e.added = slices.DeleteFunc(e.added, func(a addition) bool { return below(a.path, path) || below(path, a.path) })
+	if e.newDirs[path] {
+		e.forget(func(p string) bool { return below(p, path) })
+	}
+	if e.newAt == nil {
+		e.newAt, e.newDirs = make(map[string]int), make(map[string]bool)
+	}
+	for dir := path; ; {
+		i := strings.LastIndexByte(dir, '/')
+		if i < 0 {
+			break
+		}
+		dir = dir[:i]
+		if _, ok := e.newAt[dir]; ok {
+			e.forget(func(p string) bool { return p == dir })
+		}
+		e.newDirs[dir] = true
+	}
+	e.newAt[path] = len(e.added)
 	e.added = append(e.added, addition{path, entry, id})
 	d := 0
 	e.touch(0)
@@ -75,6 +94,15 @@ func (e *Edit) Set(path string, entry Entry, id oid.ID) {
 	}
 }
 
+// forget takes back the additions whose paths gone picks.
+func (e *Edit) forget(gone func(path string) bool) {
+	e.added = slices.DeleteFunc(e.added, func(a addition) bool { return gone(a.path) })
+	clear(e.newAt)
+	for i := range e.added {
+		e.newAt[e.added[i].path] = i
+	}
+}
+
 // below reports whether path is in the directory dir.
 func below(path, dir string) bool {
 	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
@@ -82,7 +110,9 @@ func below(path, dir string) bool {
 
 // Remove removes all stages of path.
 func (e *Edit) Remove(path string) {
-	e.added = slices.DeleteFunc(e.added, func(a addition) bool { return a.path == path })
+	if _, ok := e.newAt[path]; ok {
+		e.forget(func(p string) bool { return p == path })
+	}
 	d := 0
 	for rest := path; ; {
 		name, inner, more := strings.Cut(rest, "/")
