@@ -33,3 +33,13 @@ func renameFree(dirfd int, name string, toFd int, toName string) error {
 		return err
 	}
 }
+
+// Spread asks the file system to put the directories that are made in d far from each
+// other, at places that their names decide (chattr(1), "T"). Those that cannot do not.
+func (d Dir) Spread() {
+	if flags, err := unix.IoctlGetInt(d.fd, unix.FS_IOC_GETFLAGS); err == nil {
+		_ = unix.IoctlSetPointerInt(d.fd, unix.FS_IOC_SETFLAGS, flags|topDir)
+	}
+}
+
+const topDir = 0x20000 // FS_TOPDIR_FL of linux/fs.h

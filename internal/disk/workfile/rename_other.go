@@ -9,3 +9,6 @@ func exchange(int, string, int, string) error { return ErrNoExchange }
 func renameFree(dirfd int, name string, toFd int, toName string) error {
 	return renameChecked(dirfd, name, toFd, toName)
 }
+
+// Spread does nothing here.
+func (d Dir) Spread() {}

@@ -121,3 +121,6 @@ func (d Dir) Rename(name string, to Dir, toName string) error {
 
 // Exchange would swap two files; there is no such call here.
 func (d Dir) Exchange(string, Dir, string) error { return ErrNoExchange }
+
+// Spread does nothing here.
+func (d Dir) Spread() {}

@@ -208,7 +208,7 @@ func (k *worker) step(i int) error {
 	name, number := base(s.path), strconv.Itoa(i)
 	k.drawer[i] = uint8(k.n)
 	if s.op == opRemove {
-		if err := dir.Rename(name, k.journal.drawers[k.n], number); err != nil {
+		if err := dir.Rename(name, k.journal.drawers[k.n].Dir, number); err != nil {
 			return err
 		}
 		k.states[i] = placed
@@ -272,7 +272,7 @@ func (k *worker) create(dir workfile.Dir, name string, s *step, content []byte, 
 
 // replace writes a file in staging and swaps it with the one in its place.
 func (k *worker) replace(dir workfile.Dir, name, number string, s *step, content []byte, i int) error {
-	drawer := k.journal.drawers[k.n]
+	drawer := k.journal.drawers[k.n].Dir
 	swap := func() error {
 		k.states[i] = written
 		err := exchange(drawer, number, dir, name)
@@ -510,7 +510,7 @@ func (w *work) takeBack(i int) error {
 		if s.op == opCreate {
 			return up.Unlink(name)
 		}
-		return exchange(w.journal.drawers[w.drawer[i]], strconv.Itoa(i), up, name)
+		return exchange(w.journal.drawers[w.drawer[i]].Dir, strconv.Itoa(i), up, name)
 	})
 }
 
@@ -530,7 +530,7 @@ func (w *work) inParent(path string, do func(up workfile.Dir, name string) error
 // remove removes the staging directory with what is in it.
 func (j *journal) remove() error {
 	// The journal goes last: without it nothing is known of the rest.
-	for i, d := range j.drawers {
+	for _, d := range j.drawers {
 		names, err := d.Names()
 		if err != nil {
 			return err
@@ -540,7 +540,7 @@ func (j *journal) remove() error {
 				return err
 			}
 		}
-		if err := j.staging.Rmdir(drawerName(i)); err != nil {
+		if err := j.staging.Rmdir(d.name); err != nil {
 			return err
 		}
 	}

@@ -4,13 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"gust/internal/disk/filestat"
 	"gust/internal/disk/workfile"
@@ -41,11 +40,17 @@ const journalMagic = "gust checkout 2"
 type journal struct {
 	dir     string // the staging directory
 	staging workfile.Dir
-	drawers []workfile.Dir
+	drawers []drawer
 	label   string
 	index   string // hash of the index file, in hex
 	to      oid.ID // the tree to move to
 	steps   []journalStep
+}
+
+// A drawer has the files of one worker.
+type drawer struct {
+	workfile.Dir
+	name string
 }
 
 type journalStep struct {
@@ -99,25 +104,34 @@ func (m *Move) begin() (*work, error) {
 	return w, nil
 }
 
-// drawerName returns the name of drawer i.
-func drawerName(i int) string { return "drawer" + strconv.Itoa(i) }
-
 // makeDrawers opens the staging directory and makes n drawers in it.
 func (j *journal) makeDrawers(n int) (err error) {
 	if j.staging, err = workfile.Open(j.dir); err != nil {
 		return err
 	}
+	// ext4 looks for free inodes from the same place on for all files of a directory,
+	// and what was just deleted there costs time, as much as everything else where files
+	// of the last switch lie there. Directories below one that is marked so are put in
+	// places that their names decide: no two runs use the same.
+	j.staging.Spread()
 	for i := range n {
-		if err := j.staging.Mkdir(drawerName(i)); err != nil {
+		name := fmt.Sprintf("drawer-%d-%d-%d", i, os.Getpid(), time.Now().UnixNano())
+		if err := j.staging.Mkdir(name); err != nil {
 			return err
 		}
-		d, err := j.staging.OpenDir(drawerName(i))
-		if err != nil {
+		if err := j.openDrawer(name); err != nil {
 			return err
 		}
-		j.drawers = append(j.drawers, d)
 	}
 	return nil
+}
+
+func (j *journal) openDrawer(name string) error {
+	d, err := j.staging.OpenDir(name)
+	if err == nil {
+		j.drawers = append(j.drawers, drawer{d, name})
+	}
+	return err
 }
 
 // openDrawers opens the staging directory and the drawers that were made.
@@ -125,17 +139,16 @@ func (j *journal) openDrawers() (err error) {
 	if j.staging, err = workfile.Open(j.dir); err != nil {
 		return err
 	}
-	for i := 0; ; i++ {
-		d, err := j.staging.OpenDir(drawerName(i))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+	names, err := j.staging.Names()
+	for _, name := range names {
+		if err == nil && name != journalName {
+			err = j.openDrawer(name)
 		}
-		if err != nil {
-			j.close()
-			return err
-		}
-		j.drawers = append(j.drawers, d)
 	}
+	if err != nil {
+		j.close()
+	}
+	return err
 }
 
 func (j *journal) close() {

@@ -211,15 +211,15 @@ func (rc *recovery) replaced(i int) error {
 }
 
 // kept finds what a drawer has of the step of a number; the name is "" if none has.
-func (j *journal) kept(number string) (drawer workfile.Dir, name string, st filestat.Stat, err error) {
+func (j *journal) kept(number string) (in workfile.Dir, name string, st filestat.Stat, err error) {
 	for _, d := range j.drawers {
 		for _, name := range []string{number + oldSuffix, number} {
 			if err := d.Stat(&st, name); !errors.Is(err, fs.ErrNotExist) {
-				return d, name, st, err
+				return d.Dir, name, st, err
 			}
 		}
 	}
-	return drawer, "", st, nil
+	return in, "", st, nil
 }
 
 // makeParents opens dir, and makes it if need be.
