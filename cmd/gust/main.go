@@ -14,6 +14,7 @@ import (
 	"gust/internal/daemon/server"
 	"gust/internal/face/cli"
 	"gust/internal/face/passthrough"
+	"gust/internal/face/porcelain"
 )
 
 func main() {
@@ -23,12 +24,13 @@ func main() {
 	os.Exit(cli.Run(context.Background(), &cli.Program{
 		Args: os.Args[1:], Env: os.Environ(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
-		Dir:      os.Getwd,
-		Exe:      executable,
-		Exists:   exists,
-		Asker:    asker,
-		HandOver: handOver,
-		Name:     filepath.Base(os.Args[0]),
+		Dir:        os.Getwd,
+		Exe:        executable,
+		Exists:     exists,
+		Asker:      asker,
+		HandOver:   handOver,
+		GitVersion: gitVersion,
+		Name:       filepath.Base(os.Args[0]),
 	}))
 }
 
@@ -58,9 +60,27 @@ func exists(path string) bool {
 
 // handOver runs git in this program's place.
 func handOver(args []string, in []byte) int {
-	self, err := os.Executable()
+	return passthrough.Run(os.Environ(), self(), args, in, os.Stderr)
+}
+
+// gitVersion returns the version of that git.
+func gitVersion() (v porcelain.Version, err error) {
+	git, err := passthrough.Find(os.Environ(), self())
 	if err != nil {
-		self = os.Args[0]
+		return v, err
 	}
-	return passthrough.Run(os.Environ(), self, args, in, os.Stderr)
+	cache, err := os.UserCacheDir()
+	if err == nil {
+		cache = filepath.Join(cache, "gust", "git-version")
+	}
+	v.Major, v.Minor, err = git.Version(cache)
+	return v, err
+}
+
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
 }

@@ -36,8 +36,6 @@ func TestCheckIgnore(t *testing.T) {
 	}
 }
 
-func oneOf(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
-
 var ignoreNames = []string{"a", "b", "c", "x.o", "x.c", "build", "a b", "é", "q\"", "*", "[x]", "#h", "!n", "deep"}
 
 func randomPath(r *rand.Rand) string {

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,26 +16,7 @@ import (
 // gust is the program under test.
 var gust string
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
-
-func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "gust-cli-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	gust = filepath.Join(dir, "gust")
-	args := []string{"build", "-buildvcs=false", "-o", gust}
-	if os.Getenv("GUST_TEST_RACE") != "" {
-		args = append(args, "-race")
-	}
-	if out, err := exec.Command("go", append(args, "gust/cmd/gust")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "cannot build gust: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(gittest.BuildAndRun(m, map[string]*string{"gust": &gust})) }
 
 // An answer is what a command leaves behind.
 type answer struct {

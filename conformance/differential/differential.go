@@ -113,6 +113,10 @@ type Runner struct {
 	// Start starts what is under test.
 	Start func(e *gittest.Env, top string, o gittest.Options) (answerer, error)
 
+	// Look, if not nil, is asked about each place instead of a gitstatusd: it returns
+	// what is wrong there.
+	Look func(e *gittest.Env, p gittest.Place, s *Step) error
+
 	// What was done, for the report.
 	Asked, Unknown, Failing, Played, Processes int
 	Statuses                                   map[string]int // how often a step's last command failed
@@ -170,6 +174,9 @@ func (r *Runner) Run(s *Scenario) (failure *Failure, err error) {
 		r.Processes += p.oracle.Processes
 	}()
 	for _, o := range s.Options {
+		if r.Look != nil {
+			break
+		}
 		d, err := r.Start(env, top, o)
 		if err != nil {
 			return nil, err
@@ -215,7 +222,7 @@ func (p *play) step(i int) (*Failure, error) {
 	}
 	p.oracle.OwnIndex, p.oracle.Rules = step.OwnIndex, step.Rules
 	for _, q := range step.Queries {
-		f, err := p.query(q)
+		f, err := p.query(q, step)
 		if err != nil {
 			return nil, fmt.Errorf("step %d, %+v: %w", i, q, err)
 		}
@@ -230,8 +237,14 @@ func (p *play) step(i int) (*Failure, error) {
 
 // query asks every daemon before git, so that nothing stands between the change
 // and the question; then once more, now that git has looked.
-func (p *play) query(q Query) (*Failure, error) {
+func (p *play) query(q Query, step *Step) (*Failure, error) {
 	place := q.place(p.env.Dir)
+	if p.r.Look != nil {
+		if err := p.r.Look(p.env, place, step); err != nil {
+			return &Failure{Query: q, Broken: err}, nil
+		}
+		return nil, nil
+	}
 	answers := make([][]string, len(p.daemons))
 	for i, d := range p.daemons {
 		fields, err := d.Ask(place, q.NoIndex)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"gust/internal/engine/submodule"
 	"gust/internal/format/index"
@@ -20,6 +21,8 @@ type backend struct {
 	ix        *index.Index
 	untracked scan.UntrackedMode // of the superproject
 	filters   filter.Settings    // s.filters with a Runner for this scan
+
+	warns atomic.Bool // a comparison may have met what Git warns of
 
 	subs sync.Mutex // guards s.subs and the submodules in it
 	mu   sync.Mutex // guards s.comparers

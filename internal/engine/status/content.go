@@ -75,10 +75,14 @@ func (b *backend) Same(ctx context.Context, f *scan.File) (bool, error) {
 	c.file = f
 	c.values = f.Attrs.Lookup(f.Path, c.query, c.values[:0])
 	e := &b.ix.Entries[f.Entry]
+	plan := b.filters.Plan(c.values)
+	if plan.MayWarn() {
+		b.warns.Store(true)
+	}
 	return c.content.Same(ctx, content.Entry{ID: b.ix.ID(f.Entry), Size: e.Size}, &content.File{
 		Name: f.NameZ, Path: string(f.Path), Size: f.Stat.Size,
 		Symlink: object.Mode(e.Mode) == object.ModeSymlink && f.Stat.IsSymlink(),
-		Plan:    b.filters.Plan(c.values),
+		Plan:    plan,
 		Indexed: func() ([]byte, error) { return b.ReadBlob(f.Entry) },
 	})
 }

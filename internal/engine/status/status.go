@@ -303,6 +303,7 @@ func (s *Repo) scan(ctx context.Context, o scan.Options) (scan.Result, error) {
 		s.carry(ix)
 		back.ix = ix
 		res, err := s.pass(ctx, &o, back)
+		res.Warns = res.Warns || back.warns.Load()
 		if err != nil || !res.Expand || s.full != nil {
 			return res, err
 		}

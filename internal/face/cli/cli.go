@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"gust/internal/daemon/live"
+	"gust/internal/face/porcelain"
 	"gust/internal/face/prompt"
 	"gust/internal/pure/summary"
 )
@@ -46,7 +47,9 @@ type Program struct {
 	// what gust does not know is git's to do, as if it had been asked itself.
 	// The standard input is in, if that is not nil.
 	HandOver func(args []string, in []byte) int
-	Name     string // what the program was called as, without directories; "git" makes it git
+	// GitVersion returns the version of the git that HandOver runs.
+	GitVersion func() (porcelain.Version, error)
+	Name       string // what the program was called as, without directories; "git" makes it git
 	// cold is runCommands; a test puts something else here to see that it is not
 	// called.
 	cold func(context.Context, *Program) int

@@ -32,6 +32,8 @@ func (p *Program) gitCommand(name string) gitCommand {
 		return p.describe
 	case "rev-list":
 		return p.revList
+	case "status":
+		return p.status
 	case "switch", "checkout":
 		return p.switchTo(name)
 	case "restore":

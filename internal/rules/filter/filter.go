@@ -132,6 +132,10 @@ func (p *Plan) onlyEOL() bool {
 	return !p.ident && !p.lfs && p.encoding == "" && p.name == ""
 }
 
+// MayWarn reports whether Clean may meet what Git writes a warning of: a command that
+// fails, or content that is not in its encoding.
+func (p *Plan) MayWarn() bool { return p.name != "" || p.encoding != "" }
+
 // OnlyLFS reports whether all that happens is that Git LFS replaces the content
 // by a pointer, so that LFSPointer does without the whole content at once.
 func (p *Plan) OnlyLFS() bool { return p.lfs && p.encoding == "" }

@@ -35,7 +35,7 @@ type pass struct {
 	wantPresent                  bool
 	unstaged, deleted, untracked atomic.Int64
 	present                      atomic.Int64
-	expand                       atomic.Bool
+	expand, warns                atomic.Bool
 
 	checked []uint32 // entries that dirtyFirst looked at
 	update  bool     // the counts are those of all results
@@ -69,7 +69,7 @@ func (p *pass) result() Result {
 	p.tree.dirty, p.tree.found = p.dirty, p.found
 	r := Result{
 		Unstaged: clamp(p.unstaged.Load(), p.o.MaxUnstaged), Untracked: clamp(p.untracked.Load(), p.o.MaxUntracked),
-		Deleted: int(p.deleted.Load()), Present: int(p.present.Load()), Expand: p.expand.Load(), Unwatched: p.unwatched, Work: p.work,
+		Deleted: int(p.deleted.Load()), Present: int(p.present.Load()), Expand: p.expand.Load(), Warns: p.warns.Load(), Unwatched: p.unwatched, Work: p.work,
 	}
 	r.Deleted = min(r.Deleted, r.Unstaged)
 	return r
@@ -196,6 +196,9 @@ func (w *worker) enter(d int) bool {
 // has run out of descriptors or memory, or fails to read, makes the result
 // unknown.
 func (w *worker) unreadable(err error) {
+	if filestat.IsDenied(err) {
+		w.warns.Store(true)
+	}
 	if !filestat.IsAbsent(err) && !dirlist.IsNotDir(err) && !filestat.IsDenied(err) {
 		w.fail(w.path, err)
 	}
@@ -356,6 +359,9 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 	dir, err := parent.OpenDir(k.nameZ)
 	if err != nil {
 		w.unreadable(err)
+		if k.node != nil {
+			k.node.repository, k.node.below = false, 0
+		}
 		return 0
 	}
 	defer dir.Close()
@@ -367,7 +373,8 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 	if n.hasGit {
 		w.nested = true // or may become a repository without an event here
 	}
-	if n.hasGit && w.back.IsRepository(string(w.path)) {
+	n.repository = n.hasGit && w.back.IsRepository(string(w.path))
+	if n.repository {
 		if k.hides {
 			return 0
 		}
@@ -377,7 +384,8 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 		w.judge(n)
 	}
 	count := n.files
-	folded := w.o.Untracked == UntrackedNormal && k.like == noDir && !k.outside // counts as one
+	folded := k.folds(w.o.Untracked)
+	defer func() { n.below = count }()
 	for i := range n.kids {
 		if count > 0 && folded {
 			return 1

@@ -76,10 +76,12 @@ func (w *worker) readRule(r *ruleSource, dir dirlist.Dir, d int, nameZ string, i
 // them, or is too large says nothing, as it does to Git.
 func (w *worker) readFile(dir dirlist.Dir, nameZ string, st *filestat.Stat) (data []byte, ok bool) {
 	if !st.IsRegular() || st.Size > maxRules {
+		w.warns.Store(true)
 		return nil, true
 	}
 	file, err := dir.OpenFile(nameZ, nameZ[:len(nameZ)-1])
 	if err != nil {
+		w.warns.Store(true)
 		return nil, false
 	}
 	defer file.Close()

@@ -95,6 +95,7 @@ type Result struct {
 	Present   int   // skip-worktree entries that counted as ordinary, see Options.SparseCheckout
 	Unwatched error // why Options.Watch does not cover the answer; nil if it does or there is none
 	Expand    bool  // a sparse directory is present: the counts hold only for an expanded index
+	Warns     bool  // Git may write a warning: of a directory, or a rule file, that it cannot read; only what the scan met anew
 
 	Work Work
 }

@@ -42,6 +42,10 @@ type node struct {
 	judged   bool // files and kids[].ignored hold
 	files    int  // kids that are untracked files
 
+	// Of a directory without an index entry below it, as the last count found it.
+	repository bool // it is one of its own
+	below      int  // the untracked files in and below it, as far as they were counted
+
 	kids []kid // names that are not in the index, sorted
 
 	// The directory's own rules, and the stacks that hold in it: out is in with the
@@ -82,6 +86,11 @@ type kid struct {
 	ignored bool
 	like    int32 // the directory of the index with its name in another case, under core.ignoreCase; else noDir
 	node    *node // of a directory that was looked into
+}
+
+// folds reports whether the untracked files of k, a directory, count as one.
+func (k *kid) folds(mode UntrackedMode) bool {
+	return mode == UntrackedNormal && k.like == noDir && !k.outside
 }
 
 // noDir is the number of no directory.
