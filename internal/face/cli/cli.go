@@ -82,6 +82,8 @@ func Run(ctx context.Context, p *Program) int {
 		return p.prompt(ctx, p.Args[1:])
 	case "query":
 		return p.query(ctx, p.Args[1:])
+	case "bitmap":
+		return p.bitmap(ctx, p.Args[1:])
 	case "check-connected":
 		return p.checkConnected(ctx, p.Args[1:])
 	}

@@ -58,7 +58,7 @@ func (p *Program) commands() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(p.initCommand(), promptCommand(), queryCommand(), checkConnectedCommand(), p.watchCommand(), p.serverCommand(), p.trustCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), promptCommand(), queryCommand(), checkConnectedCommand(), bitmapCommand(), p.watchCommand(), p.serverCommand(), p.trustCommand(), p.versionCommand())
 	return root
 }
 
@@ -155,6 +155,21 @@ and what a reachability bitmap covers, is taken to be there.`,
 		Example: `  git rev-parse topic | gust check-connected && echo complete`,
 		RunE:    func(*cobra.Command, []string) error { return nil },
 	}
+}
+
+func bitmapCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "bitmap write|verify", Short: "Write or verify the reachability bitmap of the repository",
+		Long: `Writes the reachability bitmap of the repository's only pack, or with --midx of its
+multi-pack-index, for 'gust rev-list --use-bitmap-index', fetches and git; or computes anew
+what the bitmap says and exits with 1 if it is wrong.`,
+		Example: `  git repack -ad && gust bitmap write --lookup-table
+  gust bitmap verify`,
+		RunE: func(*cobra.Command, []string) error { return nil },
+	}
+	c.Flags().Bool("lookup-table", false, "write: with a table, so that few bitmaps need to be read")
+	c.Flags().Bool("midx", false, "write: of the multi-pack-index")
+	return c
 }
 
 func (p *Program) versionCommand() *cobra.Command {

@@ -59,7 +59,7 @@ func (p *Program) ownCommand(args []string) bool {
 		return false
 	}
 	switch args[0] {
-	case "prompt", "query", "watch", "server", "trust", "completion", "check-connected", "__complete", "__completeNoDesc":
+	case "prompt", "query", "watch", "server", "trust", "completion", "bitmap", "check-connected", "__complete", "__completeNoDesc":
 		return true
 	case "-h", "--help", "help", "version":
 		return len(args) == 1 || args[0] != "version" && args[0] != "help" || p.helps(args[1])

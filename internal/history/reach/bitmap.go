@@ -2,6 +2,7 @@ package reach
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,7 +27,8 @@ var ErrNoUse = errors.New("bitmap is of no use")
 func (w *Walk) CountExactly(ctx context.Context, b *odb.Bitmap) (int, error) {
 	n := 0
 	err := b.Do(func(v *bitmap.View) error {
-		c := covered{w: w, ctx: ctx, b: b, v: v}
+		c := covered{w: w, ctx: ctx, b: &b.Numbered, v: v, lately: make([]placed, latelyFew)}
+		c.stored = c.fromFile
 		var err error
 		n, err = c.count()
 		return err
@@ -38,14 +40,34 @@ func (w *Walk) CountExactly(ctx context.Context, b *odb.Bitmap) (int, error) {
 type covered struct {
 	w   *Walk
 	ctx context.Context
-	b   *odb.Bitmap
+	b   *odb.Numbered
 	v   *bitmap.View
+	// stored adds to into what the commit with a number reaches, if that is known.
+	stored func(i int, into ewah.Bits) (bool, error)
+	// closed says that no object may lie outside. types then notes their types.
+	closed bool
+	types  []object.Type
 
 	bits   []uint32      // of each object, by its number in the order of IDs; nil until needed
+	lately []placed      // objects that were placed last: neighbouring trees hold the same ones
 	outer  []object.Type // of the objects that the bitmap has no bits for
 	number map[oid.ID]int
 	chain  []ewah.Bitmap
 	buf    []byte
+}
+
+// How many objects' bits are remembered: no more than fit a processor's second cache
+// where all trees are walked, and what is cheap to make where few are.
+const (
+	latelyMany = 1 << 14
+	latelyFew  = 1 << 9
+)
+
+// placed is an object and its bit.
+type placed struct {
+	id    oid.ID
+	bit   uint32
+	known bool
 }
 
 // A reached is the set of the objects that some roots reach.
@@ -170,6 +192,11 @@ func (c *covered) reach(roots []root, not *reached) (*reached, error) {
 
 // place returns the bit of an object, or its number among those that have none.
 func (c *covered) place(id *oid.ID, typ object.Type) (at int, in bool, err error) {
+	raw := id.Raw()
+	near := &c.lately[int(binary.LittleEndian.Uint16(raw[4:]))%len(c.lately)]
+	if near.known && near.id == *id {
+		return int(near.bit), true, nil
+	}
 	i, ok, err := c.b.Position(id)
 	if err != nil {
 		return 0, false, err
@@ -180,7 +207,15 @@ func (c *covered) place(id *oid.ID, typ object.Type) (at int, in bool, err error
 				return 0, false, err
 			}
 		}
-		return int(c.bits[i]), true, nil
+		at := int(c.bits[i])
+		if c.types != nil {
+			c.types[at] = typ
+		}
+		*near = placed{*id, c.bits[i], true}
+		return at, true, nil
+	}
+	if c.closed {
+		return 0, false, fmt.Errorf("%v %s is not in the pack: %w", typ, id, ErrNotClosed)
 	}
 	at, known := c.number[*id]
 	if !known {
@@ -278,23 +313,28 @@ func (f *filler) stored(id *oid.ID) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	row, ok := f.c.v.Find(i)
+	return f.c.stored(i, f.s.in)
+}
+
+// fromFile is covered.stored from the bitmap file.
+func (c *covered) fromFile(i int, into ewah.Bits) (bool, error) {
+	row, ok := c.v.Find(i)
 	if !ok {
 		return false, nil
 	}
-	f.c.chain, err = f.c.v.AppendChain(f.c.chain[:0], row)
-	if err != nil {
+	var err error
+	if c.chain, err = c.v.AppendChain(c.chain[:0], row); err != nil {
 		return false, err
 	}
-	if len(f.c.chain) == 1 {
-		f.s.in.Or(&f.c.chain[0])
+	if len(c.chain) == 1 {
+		into.Or(&c.chain[0])
 		return true, nil
 	}
-	bits := ewah.NewBits(f.c.b.Objects())
-	for k := range f.c.chain {
-		bits.Xor(&f.c.chain[k])
+	bits := ewah.NewBits(c.b.Objects())
+	for k := range c.chain {
+		bits.Xor(&c.chain[k])
 	}
-	f.s.in.OrBits(bits)
+	into.OrBits(bits)
 	return true, nil
 }
 
@@ -387,7 +427,7 @@ func (f *filler) tree(id *oid.ID) error {
 	if n := len(f.bufs); n > 0 {
 		buf, f.bufs = f.bufs[n-1], f.bufs[:n-1]
 	}
-	typ, data, err := f.c.w.DB.Read(*id, buf[:0])
+	typ, data, err := f.c.w.DB.ReadLinked(*id, buf[:0])
 	if err == nil && typ != object.Tree {
 		err = fmt.Errorf("object is a %v", typ)
 	}

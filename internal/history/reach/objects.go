@@ -210,7 +210,7 @@ func (t *trees) tree(id *oid.ID, path []byte) error {
 	if n := len(t.bufs); n > 0 {
 		buf, t.bufs = t.bufs[n-1], t.bufs[:n-1]
 	}
-	typ, data, err := t.w.DB.Read(*id, buf[:0])
+	typ, data, err := t.w.DB.ReadLinked(*id, buf[:0])
 	if err == nil && typ != object.Tree {
 		err = fmt.Errorf("object is a %v", typ)
 	}

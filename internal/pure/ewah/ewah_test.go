@@ -243,3 +243,28 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestAppendCompressed compresses bitmaps of all kinds of runs and reads them back.
+func TestAppendCompressed(t *testing.T) {
+	words := []uint64{0, ^uint64(0), 1, 1 << 63, 0x5555}
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 200 {
+		s := make(Bits, n%23)
+		for i := range s {
+			s[i] = words[r.IntN(1+r.IntN(len(words)))]
+			if i > 0 && r.IntN(3) > 0 {
+				s[i] = s[i-1]
+			}
+		}
+		data := s.AppendCompressed([]byte("x"), 64*len(s))[1:]
+		b, size, err := Parse(data, 64*len(s))
+		if err != nil || size != len(data) {
+			t.Fatalf("%x: %v, %d bytes of %d", []uint64(s), err, size, len(data))
+		}
+		got := NewBits(64 * len(s))
+		got.Or(&b)
+		if fmt.Sprint(got) != fmt.Sprint(s) {
+			t.Fatalf("%x became %x", []uint64(s), []uint64(got))
+		}
+	}
+}

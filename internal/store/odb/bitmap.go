@@ -3,6 +3,7 @@ package odb
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -23,8 +24,21 @@ func fileExists(path string) bool {
 // A Bitmap is the reachability bitmap of a pack or a multi-pack-index.
 type Bitmap struct {
 	*bitmap.File
-	table bitmapTable
+	Numbered
 }
+
+// Numbered is a pack or a multi-pack-index, whose objects have bits.
+type Numbered struct {
+	table bitmapTable
+	path  string // of the bitmap file, be it there or not
+	hash  oid.ID
+}
+
+// BitmapPath returns the path at which Git looks for the bitmap.
+func (n *Numbered) BitmapPath() string { return n.path }
+
+// Hash returns the hash at the end of the pack or multi-pack-index.
+func (n *Numbered) Hash() oid.ID { return n.hash }
 
 // bitmapTable is what numbers the objects of a bitmap.
 type bitmapTable interface {
@@ -67,29 +81,43 @@ func (db *DB) Bitmap() (*Bitmap, error) {
 }
 
 func (x *index) bitmap(a oid.Algo) (*Bitmap, error) {
-	hash, err := x.file.Hash()
+	n, err := x.numbered()
 	if err != nil {
 		return nil, err
 	}
-	path := strings.TrimSuffix(x.file.Path(), ".midx")
-	if !strings.HasSuffix(path, hash.String()) {
-		path += "-" + hash.String()
+	return n.open(a)
+}
+
+// numbered returns x's objects. All packs must be there: bits would stand for
+// nothing.
+func (x *index) numbered() (n Numbered, err error) {
+	n.table = x.file
+	if n.hash, err = x.file.Hash(); err != nil {
+		return n, err
 	}
-	f, err := bitmap.Open(path+".bitmap", a, x.file.Len(), hash)
+	n.path = strings.TrimSuffix(x.file.Path(), ".midx")
+	if hex := n.hash.String(); !strings.HasSuffix(n.path, hex) {
+		n.path += "-" + hex
+	}
+	n.path += ".bitmap"
+	for i, p := range x.packs {
+		if p == nil && fileExists(n.path) {
+			err = &CorruptError{Path: x.file.Path(), Problem: "pack '" + x.file.Packs()[i] + "' is missing"}
+		}
+	}
+	return n, err
+}
+
+// open opens the bitmap, nil if there is none.
+func (n *Numbered) open(a oid.Algo) (*Bitmap, error) {
+	f, err := bitmap.Open(n.path, a, n.table.Len(), n.hash)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	// Packs that went away leave bits that stand for nothing.
-	for i, p := range x.packs {
-		if p == nil {
-			f.Close()
-			return nil, &CorruptError{Path: x.file.Path(), Problem: "pack '" + x.file.Packs()[i] + "' is missing"}
-		}
-	}
-	return &Bitmap{f, x.file}, nil
+	return &Bitmap{f, *n}, nil
 }
 
 // indexedPack is a pack as a table of its objects.
@@ -99,49 +127,94 @@ type indexedPack struct {
 }
 
 func packBitmap(p *packfile.Pack, a oid.Algo) (*Bitmap, error) {
-	path := strings.TrimSuffix(p.Path(), ".pack") + ".bitmap"
-	if !fileExists(path) {
+	if !fileExists(packBitmapPath(p)) {
 		return nil, nil
 	}
+	n, err := numberedPack(p)
+	if err != nil {
+		return nil, err
+	}
+	return n.open(a)
+}
+
+func packBitmapPath(p *packfile.Pack) string {
+	return strings.TrimSuffix(p.Path(), ".pack") + ".bitmap"
+}
+
+func numberedPack(p *packfile.Pack) (n Numbered, err error) {
 	idx, err := p.Index()
 	if err != nil {
-		return nil, err
+		return n, err
 	}
-	hash, err := idx.PackHash()
-	if err != nil {
-		return nil, err
+	n.table, n.path = indexedPack{p, idx}, packBitmapPath(p)
+	n.hash, err = idx.PackHash()
+	return n, err
+}
+
+// Number returns the pack or multi-pack-index of the database's own object directory
+// that a bitmap is to be written for. The error tells why there is none.
+func (db *DB) Number(midx bool) (n Numbered, err error) {
+	snap := db.current.Load()
+	if len(snap.dirs) == 0 {
+		return n, errors.New("there are no objects")
 	}
-	f, err := bitmap.Open(path, a, idx.Len(), hash)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	d := snap.dirs[0]
+	if midx {
+		if len(d.midx) != 1 {
+			return n, errors.New("there is no multi-pack-index, or an incremental chain of them")
+		}
+		return d.midx[0].numbered()
 	}
-	if err != nil {
-		return nil, err
+	if len(d.packs) != 1 {
+		return n, fmt.Errorf("there are %d packs: a bitmap is of a single one, or of a multi-pack-index", len(d.packs))
 	}
-	return &Bitmap{f, indexedPack{p, idx}}, nil
+	for _, p := range d.packs {
+		n, err = numberedPack(p.Pack)
+	}
+	return n, err
+}
+
+// WriteReverse writes the file that lists the objects in the order of their bits where
+// Git would look for one.
+func (n *Numbered) WriteReverse() error {
+	if t, ok := n.table.(indexedPack); ok {
+		return t.Pack.WriteReverse()
+	}
+	return nil // a multi-pack-index has its own
 }
 
 // Objects returns the number of objects that the bitmap has bits for.
-func (b *Bitmap) Objects() int { return b.table.Len() }
+func (n *Numbered) Objects() int { return n.table.Len() }
 
 // Position returns the number of the object id in the order of IDs; ok is false if
 // the bitmap has no bit for it.
-func (b *Bitmap) Position(id *oid.ID) (i int, ok bool, err error) { return b.table.Position(id) }
+func (n *Numbered) Position(id *oid.ID) (i int, ok bool, err error) { return n.table.Position(id) }
+
+// At returns the ID of the object with a number.
+func (n *Numbered) At(i int) (id oid.ID, err error) {
+	switch t := n.table.(type) {
+	case *midx.File:
+		id, _, _, err = t.At(i)
+	case indexedPack:
+		id, _, err = t.Index.At(i)
+	}
+	return id, err
+}
 
 // Bits returns the bit of each object, by its number in the order of IDs.
-func (b *Bitmap) Bits() ([]uint32, error) {
-	bits := make([]uint32, b.Objects())
+func (n *Numbered) Bits() ([]uint32, error) {
+	bits := make([]uint32, n.Objects())
 	fill := func(order []byte) error {
 		for bit := range bits {
 			i := binary.BigEndian.Uint32(order[4*bit:])
 			if uint64(i) >= uint64(len(bits)) {
-				return &CorruptError{Path: b.Path(), Problem: "order of its objects out of range"}
+				return &CorruptError{Path: n.path, Problem: "order of its objects out of range"}
 			}
 			bits[i] = uint32(bit)
 		}
 		return nil
 	}
-	switch t := b.table.(type) {
+	switch t := n.table.(type) {
 	case *midx.File:
 		ok, err := t.Order(fill)
 		if err == nil && !ok {
