@@ -223,7 +223,7 @@ func (b *reporter) staged(ix *index.Index) error {
 		f.Head = head
 		switch {
 		case e == nil:
-			f.Staged.Kind = 'D'
+			f.Staged.Kind, f.Sub.Is = 'D', head.Mode == object.ModeGitlink
 			return nil
 		case head == (treediff.Side{}):
 			f.Staged.Kind = 'A'

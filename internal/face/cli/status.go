@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -109,13 +107,13 @@ func (s *statusRun) run(ctx context.Context, dir string) ([]byte, error) {
 	case formatV2:
 		return porcelain.AppendV2(nil, &s.show, &s.o), nil
 	}
-	if err := s.progress(); err != nil {
-		return nil, err
-	}
 	if u := &s.show.Upstream; s.o.Hints && (s.r.Env["GIT_ADVICE"] != "" || u.Ahead > 0 && u.Behind > 0) {
 		if err := s.wording(); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.progress(); err != nil {
+		return nil, err
 	}
 	return porcelain.AppendLong(nil, &s.show, &s.o), nil
 }
@@ -172,37 +170,16 @@ func (s *statusRun) renames(ctx context.Context) error {
 	if !s.a.renames {
 		return nil
 	}
-	added, deleted := 0, 0
+	var staged, unstaged struct{ added, deleted bool }
 	for i := range s.show.Files {
 		f := &s.show.Files[i]
-		if f.Staged.Kind == 'A' {
-			added++
-		}
-		if f.Staged.Kind == 'D' {
-			deleted++
-		}
+		// A file may have been renamed to one that is unmerged, too.
+		staged.added = staged.added || f.Staged.Kind == 'A' || f.Unmerged
+		staged.deleted = staged.deleted || f.Staged.Kind == 'D'
+		unstaged.added = unstaged.added || f.Unstaged.Kind == 'A' || f.Unmerged
+		unstaged.deleted = unstaged.deleted || f.Unstaged.Kind == 'D'
 	}
-	if added > 0 && deleted > 0 {
-		return errHandOver
-	}
-	return nil
-}
-
-// progress fills in what the long format says of an operation in progress and of a
-// HEAD without a branch.
-func (s *statusRun) progress() error {
-	for _, name := range inProgress {
-		if name == "MERGE_MSG" || name == "shallow.lock" || name == "MERGE_RR" || name == "SQUASH_MSG" || name == "AUTO_MERGE" || name == "MERGE_MODE" {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(s.r.GitDir, name)); err == nil {
-			return errHandOver
-		}
-	}
-	if action, err := s.r.Action(); err != nil || action != "" {
-		return errors.Join(err, errHandOver)
-	}
-	if s.show.Branch == "" {
+	if staged.added && staged.deleted || unstaged.added && unstaged.deleted {
 		return errHandOver
 	}
 	return nil
@@ -324,26 +301,5 @@ func (s *statusRun) renameSettings() error {
 		}
 	}
 	s.a.renames = true
-	return nil
-}
-
-// colors reads whether there are colours.
-func (s *statusRun) colors() error {
-	for _, key := range []string{"color.status", "status.color", "color.ui"} {
-		v, set := s.r.Config.Get(key)
-		if !set {
-			continue
-		}
-		switch {
-		case v == "never" || v == "false":
-			return nil
-		case v == "always":
-			return errHandOver
-		}
-		break
-	}
-	if s.p.Terminal {
-		return fmt.Errorf("%w: colours", errHandOver)
-	}
 	return nil
 }

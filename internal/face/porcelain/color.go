@@ -7,6 +7,12 @@ type Colors struct {
 	Header, Added, Changed, Untracked, Unmerged, NoBranch, Branch, LocalBranch, RemoteBranch string
 }
 
+// Standard returns the colours of git-config(1), color.status.<slot>.
+func Standard() Colors {
+	const red, green = "\x1b[31m", "\x1b[32m"
+	return Colors{On: true, Added: green, Changed: red, Untracked: red, Unmerged: red, NoBranch: red, LocalBranch: green, RemoteBranch: red}
+}
+
 // reset ends a colour.
 const reset = "\x1b[m"
 
