@@ -89,16 +89,20 @@ func TestRegressions(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			r := &Runner{Git: git, Oracle: git, Temp: t.TempDir(), Start: StartDaemon(gitstatusd)}
-			failure, err := r.Run(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if failure != nil {
-				t.Errorf("%s: %v\nlog: %s", name, failure, failure.Log)
-			}
-			if r.Unknown > 0 || r.Asked == 0 {
-				t.Errorf("%s: git could not tell %d of %d answers", name, r.Unknown, r.Asked)
+			for how, start := range map[string]func(*gittest.Env, string, gittest.Options) (answerer, error){
+				"polling": StartDaemon(gitstatusd), "watching": startWatching,
+			} {
+				r := &Runner{Git: git, Oracle: git, Temp: t.TempDir(), Start: start}
+				failure, err := r.Run(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if failure != nil {
+					t.Errorf("%s, %s: %v\nlog: %s", name, how, failure, failure.Log)
+				}
+				if r.Unknown > 0 || r.Asked == 0 {
+					t.Errorf("%s, %s: git could not tell %d of %d answers", name, how, r.Unknown, r.Asked)
+				}
 			}
 		})
 	}

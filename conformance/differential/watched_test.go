@@ -25,10 +25,12 @@ func watchable(t *testing.T) *Maker {
 // TestDifferentialWatched plays scenarios in which, from the first answer on, the
 // kernel tells what changed. Nothing is between a change and the question.
 func TestDifferentialWatched(t *testing.T) {
-	playAll(t, watchable(t), tempDir(t), seedRange(*first, max(*seeds/3, 1)),
-		func(e *gittest.Env, _ string, o gittest.Options) (answerer, error) {
-			return daemon.Start(gitstatusd, e.Environ(), append(o.Args(), "--no-server", "--watch")...)
-		})
+	playAll(t, watchable(t), tempDir(t), seedRange(*first, max(*seeds/3, 1)), startWatching)
+}
+
+// startWatching starts a daemon that watches from the first answer on.
+func startWatching(e *gittest.Env, _ string, o gittest.Options) (answerer, error) {
+	return daemon.Start(gitstatusd, e.Environ(), append(o.Args(), "--no-server", "--watch")...)
 }
 
 // clients is how many ask one server at once.

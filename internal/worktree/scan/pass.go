@@ -400,10 +400,13 @@ func (w *worker) untrackedDir(parent dirlist.Dir, pn *node, k *kid) int {
 	return count
 }
 
-// gone counts the entries of directories lo to hi-1 as deleted.
+// gone counts the entries of directories lo to hi-1 as deleted. What was known of the
+// directories is forgotten: others that come in their places may well get the same
+// inode numbers.
 func (w *worker) gone(lo, hi int) {
 	for d := lo; d < hi; d++ {
 		w.forget(d)
+		w.tree.nodes[d].stat, w.tree.nodes[d].listed = filestat.Stat{}, false
 		for _, i := range w.ix.Files(d) {
 			if !w.unstagedWanted() && !w.wantPresent {
 				return
