@@ -23,7 +23,7 @@ type hub struct {
 // Changed returns a channel that gets a token whenever the answer to q may have
 // changed since the last Query, and a function that ends this and must be called.
 // The channel is nil where that cannot be known, because the repository is not
-// watched: ask again now and then.
+// watched: ask again now and then. It is closed where it is not known any more.
 func (s *State) Changed(q Request) (changed <-chan struct{}, stop func()) {
 	none := func() {}
 	if s.watcher == nil {
@@ -48,8 +48,7 @@ func (s *State) Changed(q Request) (changed <-chan struct{}, stop func()) {
 		last := len(h.subs) == 0
 		h.mu.Unlock()
 		if last && k.hub == h {
-			k.hub = nil
-			h.close(k)
+			k.dropHub()
 		}
 		k.mu.Unlock()
 		s.release(k)
@@ -92,13 +91,31 @@ func (s *State) newHub(k *kept, loc repo.Location) *hub {
 	return h
 }
 
-// close ends h, with k.mu held.
-func (h *hub) close(k *kept) {
+// endHub tells those who wait for changes of k that nobody tells any more.
+func (k *kept) endHub() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.dropHub()
+}
+
+// dropHub does endHub with k.mu held.
+func (k *kept) dropHub() {
+	h := k.hub
+	if h == nil {
+		return
+	}
+	k.hub = nil
 	if k.repo != nil {
 		k.repo.Ready(nil)
 	}
 	h.git.Close()
 	close(h.done)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for sub := range h.subs {
+		close(sub)
+	}
+	clear(h.subs)
 }
 
 // run passes tokens on.

@@ -54,7 +54,8 @@ type State struct {
 	watcher    *watcher // nil: poll
 	background background
 
-	mu    sync.Mutex // guards repos and the used fields of what it holds
+	mu    sync.Mutex // guards ttl, repos and the used fields of what it holds
+	ttl   time.Duration
 	repos map[key]*kept
 }
 
@@ -89,7 +90,7 @@ type kept struct {
 // New returns an empty State.
 func New(o Options) *State {
 	o.Threads = max(o.Threads, 1)
-	s := &State{o: o, repos: make(map[key]*kept)}
+	s := &State{o: o, ttl: o.TTL, repos: make(map[key]*kept)}
 	s.background.ctx, s.background.cancel = context.WithCancel(context.Background())
 	if o.Pool != nil {
 		s.watcher = &watcher{pool: o.Pool}
@@ -125,27 +126,37 @@ func (s *State) Query(ctx context.Context, q Request) (*summary.Summary, error) 
 		if err != nil {
 			return sum, fmt.Errorf("'%s': %w", loc.GitDir, err)
 		}
-		if due := s.answered(k, r, fresh, sum.WorkDir, ask); due != nil {
+		due, ended := s.answered(k, r, fresh, sum.WorkDir, ask)
+		if ended {
+			k.endHub()
+		}
+		if due != nil {
 			s.run(k, due)
 		}
 		return sum, nil
 	}
 }
 
-// answered notes that r, which k holds, answered q, and returns what is due now;
-// nil if nothing is.
-func (s *State) answered(k *kept, r *status.Repo, fresh bool, workTree string, q status.Request) (due func(context.Context)) {
+// answered notes that r, which k holds, answered q, and returns what is due now,
+// nil if nothing is, and whether k was watched before and is not any more.
+func (s *State) answered(k *kept, r *status.Repo, fresh bool, workTree string, q status.Request) (due func(context.Context), ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k.workTree = workTree
+	if k.watched && !k.busy {
+		if why := r.Lost(); why != nil {
+			k.watched, k.why, ended = false, why, true
+			k.pollUntil = time.Now().Add(retry)
+		}
+	}
 	if fresh {
-		k.watched = false
+		k.watched = false // open ended it
 	}
 	if q.NoIndex {
-		return nil
+		return nil, ended
 	}
 	k.queries++
-	return s.afterwards(k, r, q)
+	return s.afterwards(k, r, q), ended
 }
 
 // open returns the repository, read anew where its configuration changed; nil if
@@ -160,10 +171,7 @@ func (k *kept) open(loc repo.Location, env repo.Env) (opened *status.Repo, fresh
 	if err == nil && r.WorkTree != "" && k.repo != nil && k.repo.Reload(r) {
 		return k.repo, false, nil
 	}
-	if k.repo != nil {
-		k.repo.Close()
-		k.repo = nil
-	}
+	k.shut()
 	if err != nil {
 		return nil, false, err
 	}
@@ -176,9 +184,6 @@ func (k *kept) open(loc repo.Location, env repo.Env) (opened *status.Repo, fresh
 		return nil, false, err
 	}
 	k.repo = opened
-	if k.hub != nil {
-		opened.Ready(k.hub.ready)
-	}
 	return opened, true, nil
 }
 
@@ -213,6 +218,12 @@ func (s *State) release(k *kept) {
 func (k *kept) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.shut()
+}
+
+// shut closes what k holds, with k.mu held.
+func (k *kept) shut() {
+	k.dropHub()
 	if k.repo != nil {
 		k.repo.Close()
 		k.repo = nil
@@ -229,39 +240,62 @@ func envKey(env repo.Env) string {
 	return strings.Join(vars, "\x00")
 }
 
+// SetTTL sets Options.TTL anew.
+func (s *State) SetTTL(ttl time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ttl = ttl
+}
+
 // Expire frees the repositories that were not asked for since the TTL, and
-// returns how many are left.
+// returns how many are left. One that a subscriber waits for stays.
 func (s *State) Expire(now time.Time) int {
-	return s.drop(func(k *kept) bool { return s.o.TTL > 0 && k.refs == 0 && now.Sub(k.used) >= s.o.TTL })
+	return s.drop(func(_ key, k *kept) bool { return s.ttl > 0 && k.refs == 0 && now.Sub(k.used) >= s.ttl })
+}
+
+// Drop forgets what is known of q's repository: a request may have left it in
+// disorder. The next one reads it anew.
+func (s *State) Drop(q Request) {
+	env := repo.EnvFrom(q.Env)
+	loc, err := repo.Locate(q.Dir, q.GitDir, env)
+	if err != nil {
+		return // what is kept can be asked for no more
+	}
+	s.drop(func(id key, _ *kept) bool { return id.loc == loc })
 }
 
 // Close frees every repository once the requests in progress are answered.
 func (s *State) Close() {
 	s.background.cancel()
-	s.drop(func(*kept) bool { return true })
+	s.drop(func(key, *kept) bool { return true })
 	s.background.wg.Wait()
 	if s.watcher != nil && s.watcher.mounts != nil {
 		s.watcher.mounts.Close()
 	}
 }
 
-func (s *State) drop(which func(*kept) bool) (left int) {
-	var closing []*kept
+func (s *State) drop(which func(key, *kept) bool) (left int) {
+	var closing, ended []*kept
 	s.mu.Lock()
 	for id, k := range s.repos {
-		if !which(k) {
+		if !which(id, k) {
 			continue
 		}
 		delete(s.repos, id)
 		k.gone = true
 		if k.refs == 0 {
 			closing = append(closing, k)
+		} else if k.watched {
+			ended = append(ended, k) // who waits for changes asks the next one
 		}
 	}
 	left = len(s.repos)
 	s.mu.Unlock()
 	for _, k := range closing {
 		k.close()
+	}
+	for _, k := range ended {
+		k.endHub()
 	}
 	return left
 }

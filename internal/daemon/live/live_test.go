@@ -103,7 +103,14 @@ func TestQueryWatched(t *testing.T) {
 		"mv a away",
 		"mv away a",
 		"rm -rf a; mkdir -p a/b",
-		"git checkout-index -a -f",
+		"touch a/b/after",
+		"git checkout-index -a -f; rm a/b/after",
+		"mkdir empty",
+		"rmdir empty; mkdir empty", // the same inode again, perhaps
+		"touch empty/file",
+		"rm -r build; mkdir build",
+		"touch build/kept; rm empty/file",
+		"git checkout-index -a -f; rmdir empty",
 		"chmod +x f",
 		"git config core.fileMode false",
 		"ln f hard",
@@ -161,7 +168,7 @@ func TestChangedUnwatched(t *testing.T) {
 
 func TestExpire(t *testing.T) {
 	r := newRig(t, someFiles)
-	r.watched.o.TTL = time.Hour
+	r.watched.SetTTL(time.Hour)
 	r.await()
 	if left := r.watched.Expire(time.Now()); left != 1 {
 		t.Errorf("%d repositories left, want the one that was just asked for", left)
@@ -207,5 +214,56 @@ func TestBlindSpot(t *testing.T) {
 	r.same("verification")
 	if all := r.watched.Repositories(); all[0].Watched || all[0].Why == "" {
 		t.Errorf("after a wrong answer: %+v, want one that is polled, and why", all[0])
+	}
+}
+
+// TestChangedEnds closes the channel where nobody tells of changes any more.
+func TestChangedEnds(t *testing.T) {
+	for name, end := range map[string]func(r *rig){
+		"settings": func(r *rig) { // read anew, which begins with polling
+			r.env.Script(r.T, "cp -r r moved; cd r; git config core.worktree ../../moved")
+			r.ask(r.watched)
+		},
+		"drop":  func(r *rig) { r.watched.Drop(r.q) },
+		"close": func(r *rig) { r.watched.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, someFiles)
+			r.await()
+			changed, stop := r.watched.Changed(r.q)
+			if changed == nil {
+				t.Fatal("no channel for a watched repository")
+			}
+			defer stop()
+			end(r)
+			deadline := time.After(30 * time.Second)
+			for {
+				select {
+				case _, ok := <-changed:
+					if ok {
+						continue // a token, before
+					}
+				case <-deadline:
+					t.Fatal("the channel is still open")
+				}
+				break
+			}
+			if name != "close" {
+				r.same(name)
+			}
+		})
+	}
+}
+
+func TestSetTTL(t *testing.T) {
+	r := newRig(t, someFiles)
+	r.await()
+	later := time.Now().Add(2 * time.Hour)
+	if left := r.watched.Expire(later); left != 1 {
+		t.Errorf("%d repositories left, want one that is kept for ever", left)
+	}
+	r.watched.SetTTL(time.Hour)
+	if left := r.watched.Expire(later); left != 0 {
+		t.Errorf("%d repositories left after the TTL", left)
 	}
 }

@@ -152,10 +152,13 @@ func (s *State) run(k *kept, f func(context.Context)) {
 // settle notes how k is looked at from now on.
 func (s *State) settle(k *kept, watched bool, why error, pollUntil time.Time) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	k.busy, k.watched, k.why, k.verified = false, watched, why, time.Now()
 	if !watched {
 		k.pollUntil = pollUntil
+	}
+	s.mu.Unlock()
+	if !watched {
+		k.endHub()
 	}
 }
 

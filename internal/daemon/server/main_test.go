@@ -33,7 +33,7 @@ type engine struct {
 	mu      sync.Mutex // guards what follows
 	asked   []live.Request
 	changes chan struct{} // nil: nobody tells
-	stopped int
+	told    int           // those that wait for changes
 	dropped int
 	ttl     time.Duration
 }
@@ -53,10 +53,11 @@ func (e *engine) Query(ctx context.Context, q live.Request) (*summary.Summary, e
 func (e *engine) Changed(live.Request) (<-chan struct{}, func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.told++
 	return e.changes, func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.stopped++
+		e.told--
 	}
 }
 

@@ -165,10 +165,11 @@ func (p *pending) subscribe(ctx context.Context) {
 		if !sleep(ctx, max(debounce, 4*took)) {
 			return
 		}
-		select { // what the answer to come will know
-		case <-changed:
-		default:
-		}
+		// Anew, since another repository may be there by now. What the answer to come
+		// will know needs no token.
+		old := stop
+		changed, stop = s.changes(p.q)
+		old()
 	}
 }
 

@@ -145,6 +145,9 @@ func TestSubscribe(t *testing.T) {
 	if a := receive(t, c); a.Server == nil || a.Server.Subscriptions != 1 || a.Server.Clients != 1 {
 		t.Errorf("status with a subscription: %+v", a.Server)
 	}
+	if n := e.count(func() int { return e.told }); n != 1 {
+		t.Errorf("%d wait for changes, want the subscription", n)
+	}
 	send(t, c, wire.Request{ID: "b", Op: wire.Cancel, Of: "a"})
 	for range 2 { // in any order
 		switch a := receive(t, c); {
@@ -153,7 +156,7 @@ func TestSubscribe(t *testing.T) {
 			t.Errorf("got %+v after the end of the subscription", a)
 		}
 	}
-	until(t, "the engine is told of the end", func() bool { return e.count(func() int { return e.stopped }) == 1 })
+	until(t, "the engine is told of the end", func() bool { return e.count(func() int { return e.told }) == 0 })
 	send(t, c, wire.Request{ID: "b", Op: wire.Cancel, Of: "a"})
 	if a := receive(t, c); a.Error == "" {
 		t.Errorf("the end of what has ended: %+v", a)

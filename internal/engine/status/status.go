@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"gust/internal/engine/submodule"
 	"gust/internal/engine/treediff"
@@ -72,7 +73,8 @@ type Repo struct {
 
 	comparers []*comparer // that no scan uses
 	watching  watching
-	full      *index.Index // the expanded form of a sparse ix, once it was needed
+	lost      atomic.Pointer[error] // watching.why, for who does not wait for mu
+	full      *index.Index          // the expanded form of a sparse ix, once it was needed
 	cone      coneFile
 
 	history history

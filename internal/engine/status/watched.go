@@ -59,6 +59,15 @@ func (s *Repo) Watched() (bool, error) {
 	return s.watching.watch != nil, s.watching.why
 }
 
+// Lost returns what ended the watching that Watch began, as far as the last answer
+// knows; nil if nothing did. It does not wait for an answer in progress.
+func (s *Repo) Lost() error {
+	if why := s.lost.Load(); why != nil {
+		return *why
+	}
+	return nil
+}
+
 // Ready sends to ready, without waiting, whenever the working tree of s or of a
 // submodule may have changed since the last answer, as far as that is watched. It
 // reports whether it is. nil ends that.
@@ -84,6 +93,10 @@ func (s *Repo) unwatch(why error) {
 		s.tree.Unwatch()
 	}
 	s.watching = watching{why: why, ready: s.watching.ready}
+	s.lost.Store(nil)
+	if why != nil {
+		s.lost.Store(&why)
+	}
 }
 
 // pass looks at the working tree: at what changed, if that is watched.

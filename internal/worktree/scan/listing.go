@@ -185,6 +185,7 @@ func (w *worker) dropKids(old, kids []kid) {
 		if n := old[i].node; n != nil {
 			if n.id != 0 {
 				w.o.Watch.Remove(n.id)
+				w.tree.freeID(&w.mu, n.id)
 			}
 			w.dropKids(n.kids, nil)
 		}

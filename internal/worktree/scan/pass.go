@@ -233,7 +233,7 @@ func (w *worker) refresh(n *node, dir dirlist.Dir, d int, in *ignore.Stack, attr
 // watch makes sure that the directory n is watched, and reports whether it was
 // not before.
 func (w *worker) watch(n *node, dir dirlist.Dir, st *filestat.Stat) bool {
-	if n.id != 0 && n.stat.Ino == st.Ino && n.stat.Dev == st.Dev {
+	if n.id != 0 && n.stat.Ino == st.Ino && n.stat.Dev == st.Dev && !w.tree.ended[n.id] {
 		return false
 	}
 	err := errUntrusted

@@ -139,6 +139,10 @@ func (t *Tree) begin(o *Options) {
 	if t.noCase != o.IgnoreCase {
 		// Ignore lists are parsed for one of both; .git is recognised by it too.
 		t.noCase = o.IgnoreCase
+		for id := 1; id < len(t.owners) && o.Watch != nil; id++ {
+			o.Watch.Remove(uint32(id))
+		}
 		clear(t.nodes)
+		t.owners, t.free, t.ended = nil, nil, nil
 	}
 }

@@ -43,10 +43,12 @@ type incremental struct {
 	whole      bool       // every result holds, under conditions
 	conditions conditions // of the last whole scan
 	root       filestat.Stat
-	owners     []owner   // by the number of the watch; 0 is none
-	stale      []Mark    // what Carry found to be looked at again
-	always     []uint32  // entries that every update looks at: submodules and hard links
-	written    []written // files with a mark in the last minutes
+	owners     []owner         // by the number of the watch; 0 is none
+	free       []uint32        // numbers without an owner, to be given again
+	ended      map[uint32]bool // watches that may have ended since the last pass
+	stale      []Mark          // what Carry found to be looked at again
+	always     []uint32        // entries that every update looks at: submodules and hard links
+	written    []written       // files with a mark in the last minutes
 }
 
 // A written file had a mark: it may be mapped into memory, and a write through a
@@ -101,6 +103,14 @@ func (t *Tree) marks(events []Event) []Mark {
 		if int(e.ID) >= len(t.owners) || t.owners[e.ID].dir < 0 {
 			continue // a directory that no answer depends on any more
 		}
+		if e.Below {
+			// The directory may be gone, its watch with it, and another one in its place,
+			// with the same inode number: the file system gives it again at once.
+			if t.ended == nil {
+				t.ended = make(map[uint32]bool)
+			}
+			t.ended[e.ID] = true
+		}
 		m := Mark{Node: uint32(t.owners[e.ID].dir)}
 		if t.owners[e.ID].self {
 			m.Name, m.Below = e.Name, e.Below
@@ -114,11 +124,26 @@ func (t *Tree) marks(events []Event) []Mark {
 func (t *Tree) newID(mu *sync.Mutex, o owner) uint32 {
 	mu.Lock()
 	defer mu.Unlock()
+	if n := len(t.free); n > 0 {
+		// What its last owner's marks still say costs a look, no more.
+		id := t.free[n-1]
+		t.free = t.free[:n-1]
+		t.owners[id] = o
+		return id
+	}
 	if len(t.owners) == 0 {
 		t.owners = append(t.owners, owner{dir: -1}) // 0 is no watch
 	}
 	t.owners = append(t.owners, o)
 	return uint32(len(t.owners) - 1)
+}
+
+// freeID notes that the watch under id has ended.
+func (t *Tree) freeID(mu *sync.Mutex, id uint32) {
+	mu.Lock()
+	defer mu.Unlock()
+	t.owners[id].dir = -1
+	t.free = append(t.free, id)
 }
 
 // Distrust makes the next answer one of a whole scan, which keeps the watches.
@@ -129,7 +154,7 @@ func (t *Tree) Unwatch() {
 	for i := range t.nodes {
 		t.nodes[i].unwatch()
 	}
-	t.owners, t.whole = nil, false
+	t.owners, t.free, t.ended, t.whole = nil, nil, nil, false
 }
 
 func (n *node) unwatch() {
@@ -143,9 +168,13 @@ func (n *node) unwatch() {
 
 // dropOwners ends the watches that Carry left without an owner.
 func (t *Tree) dropOwners(unwatch Watch) {
+	t.free = nil
 	for id := 1; id < len(t.owners); id++ {
-		if t.owners[id].dir < 0 && unwatch != nil {
-			unwatch.Remove(uint32(id))
+		if t.owners[id].dir < 0 {
+			t.free = append(t.free, uint32(id))
+			if unwatch != nil {
+				unwatch.Remove(uint32(id))
+			}
 		}
 	}
 }
@@ -427,7 +456,7 @@ func (p *pass) settle(update bool) {
 			t.always = append(t.always, i)
 		}
 	}
-	t.stale = nil
+	t.stale, t.ended = nil, nil
 	t.root, t.conditions = p.rootStat, conditionsOf(p.o)
 	t.whole = len(p.linked) <= maxLinked && (update || p.o.MaxUnstaged < 0 && (p.o.MaxUntracked < 0 || p.o.Untracked == UntrackedNo))
 }
