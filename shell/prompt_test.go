@@ -202,9 +202,11 @@ func TestColorsOfWholePrompt(t *testing.T) {
 					}
 					s.must("source '" + path + "'; cd r")
 					s.must(":")
+					s.shows("first") // the branch, in the prompt
 					from := s.here()
 					s.send("false\n")
 					s.must(":")
+					s.shows("first")
 					shown := s.screen(from)
 					switch colored := strings.Contains(shown, "\x1b[3"); {
 					case colored != (vars == ""):
