@@ -52,7 +52,7 @@ func start(t testing.TB, shell string, e *gittest.Env, vars ...string) *session 
 	s := &session{t: t, shell: shell, env: e, tmp: t.TempDir(), files: t.TempDir()}
 	s.cmd = exec.Command(program(t, shell), args...)
 	s.cmd.Dir = e.Dir
-	s.cmd.Env = append(e.Environ(), "TERM=xterm-256color", "PS1="+ready, "TMPDIR="+s.tmp, "HISTFILE=/dev/null", "GUST_SERVER=0")
+	s.cmd.Env = append(e.Environ(), "TERM=xterm-256color", "PS1="+ready, "TMPDIR="+s.tmp, "HISTFILE=/dev/null")
 	s.cmd.Env = append(s.cmd.Env, vars...)
 	for _, v := range vars {
 		if path, ok := strings.CutPrefix(v, "GITSTATUS_DAEMON="); ok {

@@ -189,6 +189,7 @@ func NewAt(top string, g Git) (*Env, error) {
 	}
 	e.vars = append(e.vars,
 		"PATH="+path, "HOME="+e.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GUST_SERVER=0", // a test that wants one gives it a place of its own
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@x", "GIT_AUTHOR_DATE=1700000000 +0000",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@x", "GIT_COMMITTER_DATE=1700000000 +0000",
 		"GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_MERGE_AUTOEDIT=no", "GIT_ADVICE=0",

@@ -366,7 +366,7 @@ func (a *Asker) Close() {
 
 // Standard decides whether answers come from the server where GUST_SERVER says
 // nothing.
-const Standard = false
+const Standard = true
 
 // Wanted reports whether a process with the environment env uses the server:
 // GUST_SERVER says so, else standard.

@@ -28,9 +28,9 @@ var errNoServer = errors.New("no server is running")
 func (p *Program) serverCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "server", Short: "Start, stop or look at the server that all shells share",
-		Long: `One server per user keeps repositories warm for every shell, prompt and script. With
-GUST_SERVER=1 in the environment, programs use it and start it when there is none; it ends 15
-minutes after the last. These commands are for looking and for troubleshooting.`,
+		Long: `One server per user keeps repositories warm for every shell, prompt and script. Programs start
+it when there is none, and it ends 15 minutes after the last; GUST_SERVER=0 in the environment
+keeps them from it. These commands are for looking and for troubleshooting.`,
 		Example: `  gust server status
   gust server stop`,
 		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
