@@ -10,7 +10,7 @@ GO      ?= go
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build try test check fuzz conformance bench picture install uninstall clean tools
+.PHONY: help build try test check fuzz conformance soak bench picture install uninstall clean tools
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -35,6 +35,9 @@ fuzz: ## run every fuzz target for FUZZTIME (30s)
 
 conformance: tools ## compare gust with git on SEEDS (2000) random repositories
 	@GO='$(GO)' SEEDS='$(SEEDS)' scripts/conformance
+
+soak: tools ## change one repository for 10 minutes, and compare the server's answers
+	@GO='$(GO)' scripts/test -timeout=0 -count=1 -v ./conformance/soak -args -last=10m
 
 bench: build ## measure against git and the kernel's floor; writes bench/results
 	@$(GO) run ./bench -prefix build

@@ -115,6 +115,11 @@ func TestQueryWatched(t *testing.T) {
 		"git config core.fileMode false",
 		"ln f hard",
 		"echo 3 >>hard",
+		"rm hard; git checkout -q f; ln f hard; echo 4 >>hard",
+		"rm hard; git checkout -q f; mkdir linked; ln f linked/hard; echo 5 >>linked/hard",
+		"rm -r linked; git checkout -q f; touch hard",
+		"ln -f f hard; echo 4 >>hard", // in the place of a file that was known
+		"rm hard; git checkout -q f",
 		"git stash -q",
 		"git tag t",
 		"git switch -q -c other",

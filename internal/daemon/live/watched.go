@@ -67,6 +67,8 @@ func (t *treeWatch) Take(dst []scan.Event) (events []scan.Event, whole bool) {
 			continue // each of the names has a mark of its own
 		case m.Change == watch.Content:
 			e.Name = m.Name
+		case m.Name != "":
+			dst = append(dst, scan.Event{ID: e.ID, Name: m.Name, Made: true})
 		}
 		dst = append(dst, e)
 	}

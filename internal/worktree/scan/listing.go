@@ -76,12 +76,29 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 		for len(rest) > 0 && rest[0].nameZ < n.kids[k].nameZ {
 			rest = rest[1:]
 		}
-		if len(rest) > 0 && rest[0].nameZ == n.kids[k].nameZ && rest[0].dir && n.kids[k].dir {
+		known := len(rest) > 0 && rest[0].nameZ == n.kids[k].nameZ && rest[0].dir == n.kids[k].dir
+		switch {
+		case known && n.kids[k].dir:
 			n.kids[k].node, rest[0].node = rest[0].node, nil
+		case w.update && (d < 0 || !known) && !n.kids[k].dir:
+			w.perhapsLinked(dir, n.kids[k].nameZ)
 		}
 	}
 	return nil
 }
+
+// perhapsLinked looks at a file that is not in the index, and that was written or
+// made: it may be a hard link, even to an entry's file.
+func (w *worker) perhapsLinked(dir dirlist.Dir, nameZ string) {
+	var st filestat.Stat
+	w.work.Stats++
+	if dir.StatName(&st, nameZ) == nil && st.IsRegular() && st.Nlink > 1 {
+		w.linked = append(w.linked, noEntry)
+	}
+}
+
+// noEntry stands for a hard link that no entry is known to be.
+const noEntry = ^uint32(0)
 
 // tracked reports whether the names listed in directory d are those that the index
 // has, so that nobody has to look for each: their hashes agree. It is false where

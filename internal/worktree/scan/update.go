@@ -20,6 +20,9 @@ type Event struct {
 	Name string
 	// Below says that anything may have changed in the directory and below it.
 	Below bool
+	// Made says that Name may be the name of another file now. The event beside it
+	// that the names may have changed says all else.
+	Made bool
 }
 
 // A Mark says what in a directory of the index may have changed. Name and Below
@@ -29,6 +32,7 @@ type Mark struct {
 	Node  uint32
 	Name  string
 	Below bool
+	Made  bool
 }
 
 // An owner is the directory of the index that a watch's events are marks of. The
@@ -113,7 +117,7 @@ func (t *Tree) marks(events []Event) []Mark {
 		}
 		m := Mark{Node: uint32(t.owners[e.ID].dir)}
 		if t.owners[e.ID].self {
-			m.Name, m.Below = e.Name, e.Below
+			m.Name, m.Below, m.Made = e.Name, e.Below, e.Made
 		}
 		marks = append(marks, m)
 	}
@@ -217,7 +221,7 @@ func (t *Tree) remember(marks []Mark) bool {
 	now := time.Now()
 	t.written = slices.DeleteFunc(t.written, func(w written) bool { return now.Sub(w.when) > writtenFor })
 	for _, m := range marks {
-		if _, ok := t.ix.FindFile(int(m.Node), []byte(m.Name)); m.Name == "" || m.Below || !ok {
+		if _, ok := t.ix.FindFile(int(m.Node), []byte(m.Name)); m.Name == "" || m.Below || m.Made || !ok {
 			continue
 		}
 		i := slices.IndexFunc(t.written, func(w written) bool { return w.node == m.Node && w.name == m.Name })
@@ -325,7 +329,12 @@ func (u *updater) directory(d int, marks []Mark) int {
 		return u.below(d, u.ix.Dirs[d].End)
 	}
 	if marks[0].Name == "" || slices.ContainsFunc(marks, func(m Mark) bool { return isRuleFile(m.Name) }) {
-		return u.names(d)
+		made := slices.Clone(marks) // names adds to the marks
+		next := u.names(d)
+		if top := len(u.levels) - 1; top >= 0 && u.levels[top].d == d {
+			u.made(d, made)
+		}
+		return next
 	}
 	if !u.enterKnown(d) {
 		return u.vanished(d)
@@ -338,24 +347,20 @@ func (u *updater) directory(d int, marks []Mark) int {
 		if i, ok := u.ix.FindFile(d, []byte(m.Name)); ok {
 			u.recheck(i, top)
 		} else {
-			u.untrackedFile(m.Name, top)
+			u.perhapsLinked(top.dir, m.Name+"\x00")
 		}
 	}
 	return d
 }
 
-// untrackedFile looks at a file whose content changed. That is of no concern but
-// where the file is a hard link, which may be to an entry's.
-func (u *updater) untrackedFile(name string, top level) {
-	var st filestat.Stat
-	u.work.Stats++
-	if top.dir.StatName(&st, name+"\x00") == nil && st.IsRegular() && st.Nlink > 1 {
-		u.linked = append(u.linked, noEntry)
+// made looks at the files without an entry that marks name in directory d.
+func (u *updater) made(d int, marks []Mark) {
+	for _, m := range marks {
+		if _, ok := u.ix.FindFile(d, []byte(m.Name)); m.Name != "" && !ok {
+			u.perhapsLinked(u.levels[len(u.levels)-1].dir, m.Name+"\x00")
+		}
 	}
 }
-
-// noEntry stands for a hard link that no entry is known to be.
-const noEntry = ^uint32(0)
 
 func isRuleFile(name string) bool {
 	return name+"\x00" == gitignoreZ || name+"\x00" == gitattributesZ
