@@ -78,7 +78,7 @@ const (
 )
 
 var changing = map[string]bool{
-	"build": true, "pid": true, "socket": true, "uptime_s": true, "memory_bytes": true, "goroutines": true,
+	"build": true, "pid": true, "view": true, "socket": true, "uptime_s": true, "memory_bytes": true, "goroutines": true,
 	"median_ms": true, "p99_ms": true,
 }
 

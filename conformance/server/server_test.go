@@ -189,6 +189,9 @@ func TestStart(t *testing.T) {
 	}
 	var st *wire.ServerStatus
 	until(t, "a server is there", func() bool { st = h.status(); return st != nil })
+	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", st.PID)); err == nil && string(name) != server.ProcessName+"\n" {
+		t.Errorf("the server's process is called %q", name)
+	}
 	in.Close()
 	if err := first.Wait(); err != nil {
 		t.Errorf("the first relay: %v", err)
@@ -292,6 +295,22 @@ func TestNoServer(t *testing.T) {
 	h.right(daemon.For(t, program, h.Env), "r", 0)
 	if entries, err := os.ReadDir(h.runtime); err != nil || len(entries) > 0 {
 		t.Errorf("a server was looked for: %v, %v", entries, err)
+	}
+}
+
+// TestOtherView asks from where other file systems are mounted than the server sees.
+func TestOtherView(t *testing.T) {
+	h := settle(t)
+	h.connected(daemon.For(t, program, h.Env))
+	if out, err := exec.Command("unshare", "-m", "true").CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED: no mount namespace: %v %s", err, out)
+	}
+	mounted := exec.Command("unshare", "-m", "sh", "-ec", `mount -t tmpfs none r; cd r; git init -q .; >new; printf '1\037%s\036' "$PWD" | "$0"`, program)
+	mounted.Dir, mounted.Env = h.Dir, h.Environ()
+	out, err := mounted.CombinedOutput()
+	fields := strings.Split(string(out), "\x1f")
+	if err != nil || len(fields) < 14 || fields[13] != "1" {
+		t.Errorf("got %q, %v; want 1 untracked", out, err)
 	}
 }
 

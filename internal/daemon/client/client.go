@@ -74,6 +74,10 @@ func (d *Dialer) Connect(ctx context.Context) (*Conn, error) {
 	started := 0
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
 		c, err := d.greet(ctx, place)
+		if err == nil && c.Greeting.View != "" && c.Greeting.View != process.View() {
+			c.Close()
+			return nil, ErrElsewhere
+		}
 		switch {
 		case err == nil && (d.Program == "" || !d.Build.NewerThan(c.Greeting.Build)):
 			if c.Greeting.Protocol != wire.Protocol {
@@ -109,6 +113,10 @@ func (d *Dialer) Connect(ctx context.Context) (*Conn, error) {
 	}
 }
 
+// ErrElsewhere says that the server sees other file systems than this process, in
+// another mount namespace or below another root.
+var ErrElsewhere = errors.New("the server sees other file systems")
+
 // maxStarts bounds the servers that are started for one connection. One may lose
 // against another that then ends.
 const maxStarts = 3
@@ -120,7 +128,7 @@ func (d *Dialer) start(place socket.Place) error {
 		return err
 	}
 	d.Reap()
-	pid, err := process.Start(d.Program, append([]string{server.Argument}, d.Args...), serverEnv(d.Env))
+	pid, err := process.Start(server.ProcessName, d.Program, append([]string{server.Argument}, d.Args...), serverEnv(d.Env))
 	if err != nil {
 		return fmt.Errorf("cannot start a server: %w", err)
 	}

@@ -17,7 +17,7 @@ func Unlocked(int) <-chan struct{} { return nil }
 func Umask(int) {}
 
 // Start fails: a process cannot be cut loose here.
-func Start(string, []string, []string) (int, error) {
+func Start(string, string, []string, []string) (int, error) {
 	return 0, errors.New("background servers are not supported here")
 }
 

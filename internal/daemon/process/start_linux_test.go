@@ -27,7 +27,7 @@ func TestStartUnblocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "nature")
-	pid, err := Start(exe, []string{describe, path}, nil)
+	pid, err := Start(exe, exe, []string{describe, path}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,14 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Start runs the program at path as a process that shares nothing with this one:
+// Start runs the program at path, which ps(1) shows as name, as a process that shares
+// nothing with this one:
 // a session of its own, /dev/null on its first three descriptors and no others,
 // the root directory as its working directory, no signal blocked, and exactly
 // the environment env. It returns the process ID, which Reap wants back.
 //
 // Every descriptor of this process from 3 up is marked to be closed by exec(2),
 // also those that it was itself started with.
-func Start(path string, args, env []string) (pid int, err error) {
+func Start(name, path string, args, env []string) (pid int, err error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return 0, err
@@ -34,7 +35,7 @@ func Start(path string, args, env []string) (pid int, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer unblockSignals()()
-	p, err := os.StartProcess(path, append([]string{path}, args...), &os.ProcAttr{
+	p, err := os.StartProcess(path, append([]string{name}, args...), &os.ProcAttr{
 		Dir: "/", Env: env, Files: []*os.File{null, null, null},
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})

@@ -107,7 +107,7 @@ func TestStart(t *testing.T) {
 	r := os.NewFile(uintptr(held[0]), "pipe")
 	defer r.Close()
 	t.Chdir(t.TempDir())
-	pid, err := Start(exe, []string{describe, path}, []string{"A=b"})
+	pid, err := Start(exe, exe, []string{describe, path}, []string{"A=b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestStart(t *testing.T) {
 }
 
 func TestStartFails(t *testing.T) {
-	if pid, err := Start(filepath.Join(t.TempDir(), "none"), nil, nil); err == nil {
+	if pid, err := Start("test", filepath.Join(t.TempDir(), "none"), nil, nil); err == nil {
 		t.Errorf("a program that is not there has pid %d", pid)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gust/internal/daemon/gitstatusd"
+	"gust/internal/daemon/process"
 	"gust/internal/daemon/socket"
 	"gust/internal/daemon/wire"
 )
@@ -77,7 +78,7 @@ func (c *conn) serve() {
 		c.work.Wait()
 		c.c.Close()
 	}()
-	c.send(wire.Greeting{Protocol: wire.Protocol, Build: c.s.o.Build, PID: os.Getpid()})
+	c.send(wire.Greeting{Protocol: wire.Protocol, Build: c.s.o.Build, PID: os.Getpid(), View: process.View()})
 	for {
 		line, err := readRecord(c.r, '\n')
 		if err != nil {

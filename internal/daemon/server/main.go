@@ -21,6 +21,10 @@ import (
 // the background. It is for programs, not for people, who have `gust server`.
 const Argument = "--gust-server-process"
 
+// ProcessName is what the system's lists of processes show of a server in the
+// background: whoever looks for the gitstatusd of a shell is not to find it.
+const ProcessName = "gust-server"
+
 // idleArgument begins the argument that says after how long without a client the
 // server ends.
 const idleArgument = "--idle-exit="
@@ -64,6 +68,9 @@ func ProcessArgs(args, env []string) (o ProcessOptions, ok bool) {
 // needs it, and returns the exit code.
 func Process(ctx context.Context, o ProcessOptions) int {
 	process.Umask(0o077)
+	if !o.Foreground {
+		process.SetName(ProcessName)
+	}
 	if o.Foreground {
 		process.IgnoreBrokenPipe() // of Errs
 	}

@@ -38,6 +38,9 @@ type Greeting struct {
 	Protocol int   `json:"gust"`
 	Build    Build `json:"build"`
 	PID      int   `json:"pid"`
+	// View is what the server sees of the file systems, as process.View has it: a
+	// client that sees another is told of other files. "" is unknown.
+	View string `json:"view,omitempty"`
 }
 
 // A Request is one line from a client.

@@ -173,7 +173,7 @@ func (p *Program) committerTime() (string, error) {
 // waits for, or here if that cannot be started.
 func (p *Program) sweep(ctx context.Context, r *repo.Repository) {
 	if exe, err := p.Exe(); err == nil {
-		if _, err := process.Start(exe, []string{sweepCommand, r.GitDir}, p.Env); err == nil {
+		if _, err := process.Start("gust", exe, []string{sweepCommand, r.GitDir}, p.Env); err == nil {
 			return
 		}
 	}
