@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -347,12 +346,7 @@ func (s *Server) status() *wire.ServerStatus {
 // memory returns the bytes that the Go runtime holds, without those that it gave
 // back.
 func memory() int {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(sample)
-	for _, m := range sample {
-		if m.Value.Kind() != metrics.KindUint64 {
-			return 0
-		}
-	}
-	return int(sample[0].Value.Uint64() - sample[1].Value.Uint64())
+	var m runtime.MemStats // package runtime/metrics costs every process 0.3 ms at its start
+	runtime.ReadMemStats(&m)
+	return int(m.Sys - m.HeapReleased)
 }
