@@ -42,6 +42,12 @@ func (r *Repo) revListArgs() (in string, args []string) {
 		some(5, "--quiet")
 		some(5, "--no-object-names")
 	}
+	if !objects {
+		some(10, "--first-parent")
+		some(10, r.pick([]string{"--merges", "--no-merges", "--min-parents=1", "--max-parents=2", "--min-parents=3", "--max-parents=0", "--max-parents=-1", "--no-min-parents", "--no-max-parents"}))
+		some(10, r.pick([]string{"--skip=0", "--skip=2", "--skip=-1"}))
+		some(10, r.pick([]string{"--max-count=0", "--max-count=3", "-n4", "-2", "--max-count=-1"}))
+	}
 	if objects && r.chance(20) {
 		args = append(args, "--filter="+r.pick([]string{"blob:none", "tree:0", "object:type=blob", "object:type=tree", "object:type=commit", "object:type=tag"}))
 	}

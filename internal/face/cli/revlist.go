@@ -27,6 +27,7 @@ type revList struct {
 	count, leftRight, objects, names, quiet bool
 	filter                                  reach.Filter
 	stdin, bitmap                           bool
+	limits                                  *reach.Limits // nil: none
 
 	tips  []reach.Tip
 	given bool // tips, even if they are none
@@ -57,10 +58,13 @@ func (r *revList) run(ctx context.Context, args []string) (code int, err error) 
 	if err := r.revisions(revs); err != nil {
 		return 0, err
 	}
+	if r.limits != nil && (r.bitmap || r.objects) {
+		return 0, errHandOver // what bitmaps make of limits hangs on which commits have one
+	}
 	if !r.given || r.filter != (reach.Filter{}) && !r.objects || r.count && (r.quiet || r.leftRight && r.objects) {
 		return 0, errHandOver
 	}
-	w := &reach.Walk{DB: r.past.DB, Walker: r.past.Walker, Tips: r.tips, Options: reach.Options{Objects: r.objects, Filter: r.filter}}
+	w := &reach.Walk{DB: r.past.DB, Walker: r.past.Walker, Tips: r.tips, Options: reach.Options{Objects: r.objects, Filter: r.filter, Limits: r.limits}}
 	if r.quiet && r.objects && r.filter == (reach.Filter{}) && r.connected(ctx, w) {
 		return exitOK, nil
 	}
@@ -277,8 +281,17 @@ func (r *revList) options(args []string) (revs []string, err error) {
 		"--count": &r.count, "--left-right": &r.leftRight, "--objects": &r.objects, "--quiet": &r.quiet, "--stdin": &r.stdin,
 		"--use-bitmap-index": &r.bitmap,
 	}
-	for i, arg := range args {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
 		f := flags[arg]
+		limit, err := r.limit(args[i:])
+		if err != nil {
+			return nil, err
+		}
+		if limit > 0 {
+			i += limit - 1
+			continue
+		}
 		value, isFilter := strings.CutPrefix(arg, "--filter=")
 		switch {
 		case f != nil:

@@ -14,6 +14,7 @@ type limiter struct {
 	c       *revwalk.Commits
 	s       *Selection
 	objects bool
+	limits  Limits
 
 	marks     revwalk.Marks
 	queue     revwalk.Queue
@@ -25,6 +26,7 @@ type limiter struct {
 	limited   bool     // there are unwanted tips
 	symmetric bool     // there are left tips
 	waitings  int      // wanted commits in the queue
+	kept      int      // commits walked that limits keep
 }
 
 // ErrClocks says that clocks were wrong in a history of which a symmetric difference
@@ -131,6 +133,9 @@ func (l *limiter) run(ctx context.Context) error {
 		if l.marks.Of(i)&unwanted == 0 {
 			date = time
 			l.wanted = append(l.wanted, i)
+			if l.enough(len(l.parents)) {
+				return nil
+			}
 			continue
 		}
 		if l.queue.Len() == 0 {
@@ -149,6 +154,18 @@ func (l *limiter) run(ctx context.Context) error {
 	return nil
 }
 
+// enough reports whether no commit after the one that was walked last, which has so
+// many parents, can be among those that limits keep.
+func (l *limiter) enough(parents int) bool {
+	if l.limited || l.limits.Max < 0 {
+		return false // the latest commits may yet turn out to be unwanted
+	}
+	if l.limits.keeps(parents) {
+		l.kept++
+	}
+	return l.kept-l.limits.Skip >= l.limits.Max
+}
+
 // follow hands what commit i is to its parents, and puts those that are new into the
 // queue. It returns the time of i.
 func (l *limiter) follow(i, flags uint32) (int64, error) {
@@ -158,6 +175,9 @@ func (l *limiter) follow(i, flags uint32) (int64, error) {
 	}
 	l.parents = parents
 	if flags&unwanted == 0 {
+		if l.limits.FirstParent {
+			parents = parents[:min(1, len(parents))]
+		}
 		for _, p := range parents {
 			if err := l.push(p, flags&left); err != nil {
 				return 0, err
@@ -218,6 +238,13 @@ func (l *limiter) collect() error {
 			}
 			continue
 		}
+		keep, err := l.keeps(i)
+		if err != nil {
+			return err
+		}
+		if !keep {
+			continue
+		}
 		l.s.Commits = append(l.s.Commits, Commit{ID: l.c.ID(i), Tree: l.c.Tree(i), Left: flags&left != 0, Tip: flags&isTip != 0})
 		if !l.limited || !l.objects {
 			continue
@@ -234,6 +261,29 @@ func (l *limiter) collect() error {
 		}
 	}
 	return nil
+}
+
+// keeps reports whether limits keep commit i; those before it were asked about.
+func (l *limiter) keeps(i uint32) (bool, error) {
+	if l.limits.MinParents > 0 || l.limits.MaxParents >= 0 {
+		_, parents, err := l.c.Load(i, l.parents[:0])
+		if err != nil {
+			return false, err
+		}
+		l.parents = parents
+		if !l.limits.keeps(len(parents)) {
+			return false, nil
+		}
+	}
+	if l.limits.Skip > 0 {
+		l.limits.Skip--
+		return false, nil
+	}
+	if l.limits.Max == 0 {
+		return false, nil
+	}
+	l.limits.Max--
+	return true, nil
 }
 
 // edge notes the tree of commit i if that is unwanted.

@@ -29,6 +29,24 @@ type Tip struct {
 type Options struct {
 	Objects bool // not commits alone
 	Filter  Filter
+	Limits  *Limits // nil: none
+}
+
+// Limits leave commits out that the tips reach (git-rev-list(1), commit limiting).
+type Limits struct {
+	FirstParent bool // wanted commits lead to their first parents alone
+	MinParents  int
+	MaxParents  int // -1: any number
+	Skip        int // so many of those that are left, the latest
+	Max         int // no more than so many of those that then are left; -1: all
+}
+
+// NoLimits returns limits that leave nothing out.
+func NoLimits() *Limits { return &Limits{MaxParents: -1, Max: -1} }
+
+// keeps reports whether l keeps a commit with so many parents.
+func (l *Limits) keeps(parents int) bool {
+	return parents >= l.MinParents && (l.MaxParents < 0 || parents <= l.MaxParents)
 }
 
 // A Filter leaves objects out, except tips (git-rev-list(1), --filter).
@@ -106,7 +124,10 @@ type Walk struct {
 func (w *Walk) Select(ctx context.Context) (*Selection, error) {
 	var s *Selection
 	err := w.Walker.Walk(ctx, func(c *revwalk.Commits) error {
-		l := limiter{c: c, s: &Selection{}, objects: w.Options.Objects}
+		l := limiter{c: c, s: &Selection{}, objects: w.Options.Objects, limits: *NoLimits()}
+		if w.Options.Limits != nil {
+			l.limits = *w.Options.Limits
+		}
 		s = l.s
 		if err := w.start(&l); err != nil {
 			return err
