@@ -80,7 +80,7 @@ func (w *worker) list(n *node, dir dirlist.Dir, d int) error {
 		switch {
 		case known && n.kids[k].dir:
 			n.kids[k].node, rest[0].node = rest[0].node, nil
-		case w.update && (d < 0 || !known) && !n.kids[k].dir:
+		case w.update && (d < 0 || !known || w.wide) && !n.kids[k].dir:
 			w.perhapsLinked(dir, n.kids[k].nameZ)
 		}
 	}

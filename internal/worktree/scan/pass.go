@@ -106,6 +106,7 @@ type worker struct {
 	nested  bool   // a repository was found below it
 	blocked bool   // the directory that could not be entered is there, but is none: perhaps a link
 	early   bool   // looking at single entries, beside or before the pass proper
+	wide    bool   // of an update: nobody knows which names of the directory may stand for other files now
 }
 
 // A level is an open directory of the index.

@@ -330,9 +330,15 @@ func (u *updater) directory(d int, marks []Mark) int {
 	}
 	if marks[0].Name == "" || slices.ContainsFunc(marks, func(m Mark) bool { return isRuleFile(m.Name) }) {
 		made := slices.Clone(marks) // names adds to the marks
+		made = slices.DeleteFunc(made, func(m Mark) bool { return !m.Made })
+		u.wide = len(made) == 0
 		next := u.names(d)
-		if top := len(u.levels) - 1; top >= 0 && u.levels[top].d == d {
+		u.wide = false
+		switch top := len(u.levels) - 1; {
+		case top >= 0 && u.levels[top].d == d:
 			u.made(d, made)
+		case len(made) > 0:
+			u.linked = append(u.linked, noEntry) // perhaps: the directory is closed again
 		}
 		return next
 	}
@@ -402,6 +408,9 @@ func (u *updater) vanished(d int) int {
 
 // below visits directories d to end-1 as a scan does.
 func (u *updater) below(d, end int) int {
+	wide := u.wide
+	u.wide = true
+	defer func() { u.wide = wide }()
 	for d < end && u.ctx.Err() == nil {
 		d = u.visit(d, end)
 	}
