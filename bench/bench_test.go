@@ -20,6 +20,9 @@ func TestRun(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", daemon, "gust/cmd/gitstatusd").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(prefix, "bin", "gust"), "gust/cmd/gust").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	t.Setenv("BENCH_DIR", t.TempDir())
 	b, err := newBench(prefix, "git", 2, 2)
 	if err != nil {
@@ -28,6 +31,9 @@ func TestRun(t *testing.T) {
 	defer b.close()
 	b.sizes = sizes{repos.Shape{Files: 60, Dirs: 8}, 30, 60}
 	b.store.Rest = 1
+	if b.history, err = b.store.Tags(t.Context(), b.sizes.tags); err != nil {
+		t.Fatal(err)
+	}
 	out := t.TempDir()
 	if err := b.run(t.Context(), "", out); err != nil {
 		t.Fatal(err)
@@ -48,7 +54,7 @@ func TestRun(t *testing.T) {
 	for _, row := range got.Rows {
 		ids = append(ids, row.ID)
 	}
-	if want := []string{"T1", "T1", "T1", "T2", "T16", "T18", "T18", "T18", "T18"}; !slices.Equal(ids, want) {
+	if want := []string{"T1", "T1", "T1", "T2", "T16", "T16", "T17", "T18", "T18", "T18", "T18", "T20", "T20"}; !slices.Equal(ids, want) {
 		t.Errorf("rows %q, want %q", ids, want)
 	}
 }

@@ -1,7 +1,7 @@
 // Measures gust on whole repositories against git and against the kernel's floor,
 // and says whether the targets of docs/performance.md are reached.
 //
-//	go run ./bench [-prefix build] [-rows T1,T2] [-out bench/results]
+//	go run ./bench [-prefix build] [-rows T1,T2] [-history DIR] [-out bench/results]
 //
 // It builds what it measures on, once, under BENCH_DIR (default: the cache folder,
 // gust-bench); the large tree takes 1.5 GB. Every answer of gust is checked: a fast
@@ -27,9 +27,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	prefix := flag.String("prefix", "build", "where gust is installed: its libexec/gust/gitstatusd is measured")
+	prefix := flag.String("prefix", "build", "where gust is installed: its bin/gust and libexec/gust/gitstatusd are measured")
 	git := flag.String("git", "git", "the git to compare with")
-	only := flag.String("rows", "", "comma-separated rows, all if empty: T1,T2,T16,T18")
+	only := flag.String("rows", "", "comma-separated rows, all if empty: T1,T2,T16,T17,T18,T20")
+	history := flag.String("history", "", "repository with a long history, as git's own, for T17 and T20")
 	out := flag.String("out", filepath.Join("bench", "results"), "folder for the table, JSON and plot; none if empty")
 	threads := flag.Int("threads", runtime.NumCPU(), "threads of gust and of the floor")
 	rounds := flag.Int("rounds", 15, "turns of each subject of the large rows; small rows take more")
@@ -39,6 +40,7 @@ func main() {
 	b, err := newBench(*prefix, *git, *threads, *rounds)
 	if err == nil {
 		defer b.close()
+		b.history = *history
 		err = b.run(ctx, *only, *out)
 	}
 	if err != nil {
@@ -53,6 +55,8 @@ func main() {
 // A bench is one run: what is measured, on what, and the rows so far.
 type bench struct {
 	daemon  string // gitstatusd
+	gust    string
+	history string // may be ""
 	floor   string // the floor program
 	git     string
 	threads int
@@ -75,8 +79,14 @@ func newBench(prefix, git string, threads, rounds int) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(daemon); err != nil {
-		return nil, fmt.Errorf("no gitstatusd to measure: %w", err)
+	gust, err := filepath.Abs(filepath.Join(prefix, "bin", "gust"))
+	if err != nil {
+		return nil, err
+	}
+	for _, program := range []string{daemon, gust} {
+		if _, err := os.Stat(program); err != nil {
+			return nil, fmt.Errorf("nothing to measure: %w", err)
+		}
 	}
 	dir := os.Getenv("BENCH_DIR")
 	if dir == "" {
@@ -91,7 +101,7 @@ func newBench(prefix, git string, threads, rounds int) (*bench, error) {
 		return nil, err
 	}
 	b := &bench{
-		daemon: daemon, floor: filepath.Join(temp, "floor"), git: git, threads: threads, rounds: rounds, temp: temp,
+		daemon: daemon, gust: gust, floor: filepath.Join(temp, "floor"), git: git, threads: threads, rounds: rounds, temp: temp,
 		sizes: sizes{repos.Large, 50_000, 20_000},
 		store: &repos.Store{Dir: dir, Git: git, Log: os.Stderr},
 	}
@@ -117,7 +127,9 @@ func (b *bench) run(ctx context.Context, only, out string) error {
 		id      string
 		measure func(context.Context) error
 	}{
-		{"T1", b.polling}, {"T2", b.first}, {"T16", b.tags}, {"T18", b.apart},
+		{"T1", b.polling}, {"T2", b.first}, {"T16", b.tags}, {"T16", b.exactTag},
+		{"T17", func(ctx context.Context) error { return b.past(ctx, "T17") }}, {"T18", b.apart},
+		{"T20", func(ctx context.Context) error { return b.past(ctx, "T20") }},
 	} {
 		if only != "" && !strings.Contains(","+only+",", ","+group.id+",") {
 			continue

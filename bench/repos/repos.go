@@ -306,3 +306,19 @@ func (r *repo) checkout() error {
 	r.store.settle() // the git directory's own files
 	return nil
 }
+
+// Past returns a mirror of the repository at from, whatever its history is, with a
+// commit-graph and the bitmap of a multi-pack-index, with a lookup table.
+func (s *Store) Past(ctx context.Context, from string) (string, error) {
+	dir, err := s.keep(ctx, "past", func(r *repo) error {
+		const mirror = "mirror.git"
+		if err := r.git("clone", "-q", "--mirror", from, mirror); err != nil {
+			return err
+		}
+		if err := r.git("-C", mirror, "commit-graph", "write", "--reachable", "--no-progress"); err != nil {
+			return err
+		}
+		return r.git("-C", mirror, "-c", "pack.writeBitmapLookupTable=true", "multi-pack-index", "write", "--bitmap", "--no-progress")
+	})
+	return filepath.Join(dir, "mirror.git"), err
+}
