@@ -61,19 +61,27 @@ type Describer struct {
 	Warn   func(message string) // told what is odd about a tag, in Git's words; required
 
 	o     Options
-	names map[oid.ID]*name // by what they lead to
+	names map[oid.ID]*name // by what they lead to; see name
+	any   bool             // there are names, in names or not
 	buf   []byte
 }
 
 // Start sets the options and reads the names. The error is ErrNoNames unless
-// o.Always is set, or one of reading refs or tags.
+// o.Always is set, or one of reading refs.
 func (d *Describer) Start(o Options) error {
 	d.o = o
 	d.o.Candidates = min(max(o.Candidates, 0), maxCandidates)
-	if err := d.readNames(); err != nil {
+	if d.o.Candidates == 0 {
+		return nil // few names are of use, when the commit is known
+	}
+	return d.start(nil)
+}
+
+func (d *Describer) start(only *oid.ID) error {
+	if err := d.readNames(only); err != nil {
 		return err
 	}
-	if len(d.names) == 0 && !o.Always {
+	if !d.any && !d.o.Always {
 		return ErrNoNames
 	}
 	return nil
@@ -82,10 +90,19 @@ func (d *Describer) Start(o Options) error {
 // usable reports whether the options let n describe a commit.
 func (d *Describer) usable(n *name) bool { return d.o.All || d.o.Tags || n.rank == annotated }
 
-// Describe returns what commit is called. The error is a *NoNameError, or one of
-// reading tags or commits.
+// Describe returns what commit is called. The error is a *NoNameError, ErrNoNames as
+// Start's, or one of reading refs, tags or commits.
 func (d *Describer) Describe(ctx context.Context, commit oid.ID) (string, error) {
-	if n := d.names[commit]; n != nil && d.usable(n) {
+	if d.o.Candidates == 0 {
+		if err := d.start(&commit); err != nil {
+			return "", err
+		}
+	}
+	n, err := d.name(commit)
+	if err != nil {
+		return "", err
+	}
+	if n != nil && d.usable(n) {
 		text, misnamed, err := d.text(n)
 		if err == nil && (misnamed || d.o.Long) {
 			// Of a tag of a tag Git shows what the outer one names.
@@ -101,7 +118,7 @@ func (d *Describer) Describe(ctx context.Context, commit oid.ID) (string, error)
 		return "", &NoNameError{Commit: commit, Exact: true}
 	}
 	var w walk
-	err := d.Walker.Walk(ctx, func(c *revwalk.Commits) error {
+	err = d.Walker.Walk(ctx, func(c *revwalk.Commits) error {
 		w = walk{d: d, c: c}
 		return w.run(ctx, commit)
 	})

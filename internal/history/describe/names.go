@@ -23,29 +23,34 @@ const (
 type name struct {
 	path    string // of the ref, without "refs/"
 	rank    rank
-	tag     oid.ID // tag object, if annotated
-	read    bool   // tag object was read: what follows is known
-	object  oid.ID // what the tag object names itself
-	date    int64  // of the tagger
-	called  string // what the tag object calls itself
-	checked bool   // and was compared with path
+	tag     oid.ID  // tag object, if annotated
+	read    bool    // tag object was read: what follows is known
+	object  oid.ID  // what the tag object names itself
+	date    int64   // of the tagger
+	called  string  // what the tag object calls itself
+	checked bool    // and was compared with path
+	rivals  []*name // other annotated tags of the same commit, in order, until one is chosen
 }
 
-// readNames reads the refs that may describe a commit, the best of each.
-func (d *Describer) readNames() error {
+// readNames reads the refs that may describe a commit, the best of each; if only is
+// not nil, just those of that commit.
+func (d *Describer) readNames(only *oid.ID) error {
 	d.names = make(map[oid.ID]*name)
 	prefix := "refs/tags/"
 	if d.o.All {
 		prefix = "refs/"
 	}
 	match, exclude := compile(d.o.Match), compile(d.o.Exclude)
-	var failed error
-	err := d.Refs.List(prefix, func(ref string, id, peeled oid.ID) bool {
+	return d.Refs.List(prefix, func(ref string, id, peeled oid.ID) bool {
 		if !selected(ref, match, exclude) {
 			return true
 		}
 		if peeled.IsNull() {
 			peeled = d.peel(id)
+		}
+		d.any = true
+		if only != nil && peeled != *only {
+			return true
 		}
 		r := other
 		switch {
@@ -54,13 +59,9 @@ func (d *Describer) readNames() error {
 		case strings.HasPrefix(ref, "refs/tags/"):
 			r = light
 		}
-		failed = d.add(peeled, id, r, ref)
-		return failed == nil
+		d.add(peeled, id, r, ref)
+		return true
 	})
-	if err == nil {
-		err = failed
-	}
-	return err
 }
 
 // peel returns what id leads to through tags, id itself if that cannot be told.
@@ -72,27 +73,40 @@ func (d *Describer) peel(id oid.ID) oid.ID {
 	return to
 }
 
-// add makes ref the name of the object id unless it has a better one. Of two tag
-// objects the one that was made later is better.
-func (d *Describer) add(id, tag oid.ID, r rank, ref string) error {
+// add makes ref the name of the object id unless it has a better one.
+func (d *Describer) add(id, tag oid.ID, r rank, ref string) {
 	n := d.names[id]
+	next := &name{rank: r, tag: tag, path: ref[len("refs/"):]}
 	switch {
 	case n == nil || n.rank < r:
-	case n.rank == annotated && r == annotated:
-		if err := d.readTag(n); err != nil {
-			return err
-		}
-		next := &name{rank: r, tag: tag, path: ref[len("refs/"):]}
-		if err := d.readTag(next); err != nil || n.date >= next.date {
-			return err
-		}
 		d.names[id] = next
-		return nil
-	default:
-		return nil
+	case n.rank == annotated && r == annotated:
+		n.rivals = append(n.rivals, next)
 	}
-	d.names[id] = &name{rank: r, tag: tag, path: ref[len("refs/"):]}
-	return nil
+}
+
+// name returns the name of the object id, nil if it has none. Of several tag objects
+// the one that was made last is it: they are read when it is asked for.
+func (d *Describer) name(id oid.ID) (*name, error) {
+	n := d.names[id]
+	if n == nil || len(n.rivals) == 0 {
+		return n, nil
+	}
+	rivals := n.rivals
+	n.rivals = nil
+	for _, next := range rivals {
+		if err := d.readTag(n); err != nil {
+			return nil, err
+		}
+		if err := d.readTag(next); err != nil {
+			return nil, err
+		}
+		if n.date < next.date {
+			n = next
+		}
+	}
+	d.names[id] = n
+	return n, nil
 }
 
 func compile(patterns []string) []wildmatch.Pattern {

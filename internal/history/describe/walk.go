@@ -62,7 +62,9 @@ func (w *walk) run(ctx context.Context, commit oid.ID) error {
 		}
 		i := w.pop()
 		w.seen++
-		w.meet(i)
+		if err := w.meet(i); err != nil {
+			return err
+		}
 		flags := w.marks.Of(i)
 		for k := range w.found {
 			if flags&w.found[k].flag == 0 {
@@ -84,9 +86,11 @@ func (w *walk) run(ctx context.Context, commit oid.ID) error {
 }
 
 // meet notes what commit i is called.
-func (w *walk) meet(i uint32) {
-	n := w.d.names[w.c.ID(i)]
+func (w *walk) meet(i uint32) error {
+	n, err := w.d.name(w.c.ID(i))
 	switch {
+	case err != nil:
+		return err
 	case n == nil:
 	case !w.d.usable(n):
 		w.light = true
@@ -95,6 +99,7 @@ func (w *walk) meet(i uint32) {
 		w.found = append(w.found, candidate{n, w.seen - 1, flag})
 		w.marks.Add(i, flag)
 	}
+	return nil
 }
 
 // settled reports whether the best candidate reaches all that is left: it then
