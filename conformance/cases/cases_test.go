@@ -66,7 +66,7 @@ func TestEveryCaseIsHere(t *testing.T) {
 		here := slices.ContainsFunc(all(), func(c reported) bool { return c.id == id }) ||
 			slices.ContainsFunc(commandCases(), func(c commandCase) bool { return c.id == id })
 		other, is := elsewhere()[id]
-		if here == is {
+		if here == is { // one or the other, be it in both forms here
 			t.Errorf("%s: is a test here: %v; elsewhere: %v", id, here, is)
 		}
 		if !is {

@@ -33,6 +33,38 @@ func commandCases() []commandCase {
 			git init -q r; cd r; echo a>f; git add f; git commit -qm a; git tag -a -m t v1; touch -d '1 hour ago' f
 			git describe --dirty; touch -d '2 hours ago' f; chmod a-w .git; git describe --dirty; chmod u+w .git`,
 			want: []string{"v1\nv1\n"}},
+		{id: "C15", title: "all untracked files", own: []string{"status"}, script: `
+			git init -q r; cd r; git commit -q --allow-empty -m a; mkdir d; touch d/1 d/2 d/3
+			git config status.showUntrackedFiles all; git status -s; git config status.showUntrackedFiles no; git status -s; git status`,
+			want: []string{"?? d/1\n?? d/2\n?? d/3\nOn branch main\n"}},
+		{id: "C24", title: "before the first commit", own: []string{"status"}, script: `
+			git init -q r; cd r; echo a>f; git add f; echo b>g; git status --porcelain=v2 --branch; git status`,
+			want: []string{"branch.oid (initial)\n# branch.head main\n1 A. ", "? g\n", "No commits yet\n"}},
+		{id: "C25", title: "conflicts", own: []string{"status"}, script: `
+			git init -q r; cd r; echo 0>f; echo 0>g; git add .; git commit -qm base
+			git switch -q -c o; echo o>f; git rm -q g; echo oo>new; git add .; git commit -qam o
+			git switch -q main; echo m>f; echo m>g; echo mm>new; git add .; git commit -qam m; git merge -q o
+			git status --porcelain; git status`,
+			want: []string{"UU f\nUD g\nAA new\n", "You have unmerged paths.\n", "deleted by them: g\n"}},
+		{id: "C34", title: "a remote branch that is gone", own: []string{"status"}, script: `
+			git init -q --bare up.git; git clone -q up.git r 2>/dev/null; cd r; git commit -q --allow-empty -m a
+			git push -q -u origin HEAD; git switch -q -c topic; git push -q -u origin topic
+			git push -q origin :topic; git fetch -q -p; git status --porcelain=v2 --branch; git status -sb; git status`,
+			want: []string{"branch.upstream origin/topic\n## topic...origin/topic [gone]\n", "but the upstream is gone"}},
+		{id: "C38", title: "stashes of a linked working tree", script: `
+			git init -q r; cd r; echo a>f; git add f; git commit -qm a; echo b>f; git stash -q
+			git worktree add -q ../w -b side; cd ../w; git status --porcelain=v2 --show-stash; git bisect start -q
+			git status | head -2; git status --show-stash`, own: []string{"status"},
+			want: []string{"# stash 1\n", "On branch side\nYou are currently bisecting", "Your stash currently has 1 entry\n"}},
+		{id: "C46", title: "names that are quoted", own: []string{"status"}, script: `
+			git init -q r; cd r; git commit -q --allow-empty -m a
+			touch "$(printf 'a\nb')" 'tab	x' 'q"uote' ' lead' 'ünï' "$(printf 'bad\377')"
+			git status --porcelain=v2; git -c core.quotePath=false status -s; git status -z | tr '\0' '|'`,
+			want: []string{"?  lead\n? \"a\\nb\"\n? \"bad\\377\"\n", "?? \" lead\"\n", "?? ünï\n", "??  lead|?? a\nb|"}},
+		{id: "C49", title: "a lock on the index", own: []string{"status"}, script: `
+			git init -q r; cd r; echo a>f; git add f; git commit -qm a; touch -d '1 hour ago' f; : >.git/index.lock
+			before="$(cat .git/index | sha1sum)"; git status -s; git status; test "$before" = "$(cat .git/index | sha1sum)"; echo same=$?`,
+			want: []string{"working tree clean\nsame=0\n"}},
 		{id: "C39", title: "tag stored under another name", own: []string{"describe"}, script: `
 			git init -q r; cd r; git commit -q --allow-empty -m a; git tag -a -m t inner
 			mv .git/refs/tags/inner .git/refs/tags/outer; git describe; echo rc=$?`,
