@@ -120,6 +120,9 @@ func TestQueryWatched(t *testing.T) {
 		"rm -r linked; git checkout -q f; touch hard",
 		"ln -f f hard; echo 4 >>hard", // in the place of a file that was known
 		"rm hard; git checkout -q f",
+		"mkdir s; echo s >s/f; echo g >g; ln g hard; git add s g hard; git commit -qm hard",
+		"ln -f s/f hard; echo 5 >>hard", // a link of an entry's file that was one of another's
+		"git rm -q -rf s g hard; git commit -qm unlinked",
 		"git stash -q",
 		"git tag t",
 		"git switch -q -c other",

@@ -65,9 +65,11 @@ func (t *treeWatch) Take(dst []scan.Event) (events []scan.Event, whole bool) {
 			e.Below = true
 		case m.Name == "" && m.Change&watch.All == 0:
 			continue // each of the names has a mark of its own
+		case m.Name == "":
+			e.Made = true // nobody knows which
 		case m.Change == watch.Content:
 			e.Name = m.Name
-		case m.Name != "":
+		default:
 			dst = append(dst, scan.Event{ID: e.ID, Name: m.Name, Made: true})
 		}
 		dst = append(dst, e)

@@ -49,6 +49,9 @@ func (w *worker) entry(i int, top level) {
 	}
 	if st.Nlink > 1 && st.IsRegular() {
 		w.linked = append(w.linked, uint32(i))
+		if w.wide {
+			w.linked = append(w.linked, noEntry) // perhaps of another file than before
+		}
 	}
 	switch object.Mode(e.Mode) {
 	case object.ModeGitlink:

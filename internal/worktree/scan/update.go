@@ -20,8 +20,8 @@ type Event struct {
 	Name string
 	// Below says that anything may have changed in the directory and below it.
 	Below bool
-	// Made says that Name may be the name of another file now. The event beside it
-	// that the names may have changed says all else.
+	// Made says that Name may be the name of another file now, or if it is "" that any
+	// name may be. The event beside it that the names may have changed says all else.
 	Made bool
 }
 
@@ -330,13 +330,13 @@ func (u *updater) directory(d int, marks []Mark) int {
 	}
 	if marks[0].Name == "" || slices.ContainsFunc(marks, func(m Mark) bool { return isRuleFile(m.Name) }) {
 		made := slices.Clone(marks) // names adds to the marks
-		made = slices.DeleteFunc(made, func(m Mark) bool { return !m.Made })
-		u.wide = len(made) == 0
+		made = slices.DeleteFunc(made, func(m Mark) bool { return !m.Made || m.Name == "" })
+		u.wide = slices.ContainsFunc(marks, func(m Mark) bool { return m.Made && m.Name == "" })
 		next := u.names(d)
 		u.wide = false
 		switch top := len(u.levels) - 1; {
 		case top >= 0 && u.levels[top].d == d:
-			u.made(d, made)
+			u.made(made)
 		case len(made) > 0:
 			u.linked = append(u.linked, noEntry) // perhaps: the directory is closed again
 		}
@@ -359,12 +359,11 @@ func (u *updater) directory(d int, marks []Mark) int {
 	return d
 }
 
-// made looks at the files without an entry that marks name in directory d.
-func (u *updater) made(d int, marks []Mark) {
+// made looks at the files that marks name in the innermost directory. One that was a
+// hard link before may be one of another file now.
+func (u *updater) made(marks []Mark) {
 	for _, m := range marks {
-		if _, ok := u.ix.FindFile(d, []byte(m.Name)); m.Name != "" && !ok {
-			u.perhapsLinked(u.levels[len(u.levels)-1].dir, m.Name+"\x00")
-		}
+		u.perhapsLinked(u.levels[len(u.levels)-1].dir, m.Name+"\x00")
 	}
 }
 
