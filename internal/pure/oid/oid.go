@@ -90,27 +90,26 @@ func Parse[S string | []byte](a Algo, s S) (ID, error) {
 	if len(s) != a.HexSize() {
 		return id, fmt.Errorf("object ID has %d digits, want %d", len(s), a.HexSize())
 	}
+	var bad uint16
 	for i := range a.Size() {
-		hi, lo := unhex(s[2*i]), unhex(s[2*i+1])
-		if hi|lo > 15 {
-			return ID{algo: a}, fmt.Errorf("bad hexadecimal digit in object ID %q", string(s))
-		}
-		id.sum[i] = hi<<4 | lo
+		hi, lo := s[2*i], s[2*i+1]
+		bad |= notHex(hi) | notHex(lo)
+		id.sum[i] = nibble(hi)<<4 | nibble(lo)
+	}
+	if bad != 0 {
+		return ID{algo: a}, fmt.Errorf("bad hexadecimal digit in object ID %q", string(s))
 	}
 	return id, nil
 }
 
-func unhex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 0xff
+// notHex returns 0 if c is a hexadecimal digit, else 1, without branches: whether a
+// digit is a letter is nothing that a processor can guess.
+func notHex(c byte) uint16 {
+	return (uint16(c-'0') + 256 - 10) >> 8 & ((uint16((c|0x20)-'a') + 256 - 6) >> 8)
 }
+
+// nibble returns the value of a hexadecimal digit.
+func nibble(c byte) byte { return c&15 + c>>6*9 }
 
 // Algo returns the algorithm that id belongs to.
 func (id ID) Algo() Algo { return id.algo }

@@ -1,6 +1,7 @@
 package oid
 
 import (
+	"encoding/hex"
 	"strings"
 	"testing"
 )
@@ -78,4 +79,19 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestParseDigits tries every byte as either digit of a byte.
+func TestParseDigits(t *testing.T) {
+	for c := range 256 {
+		for at := range 2 {
+			s := []byte(strings.Repeat("7", SHA1.HexSize()))
+			s[10+at] = byte(c)
+			want, bad := hex.DecodeString(string(s))
+			got, err := Parse(SHA1, s)
+			if (err != nil) != (bad != nil) || err == nil && string(got.Raw()) != string(want) {
+				t.Errorf("%q: %v, %v, want %x, %v", s, got, err, want, bad)
+			}
+		}
+	}
 }

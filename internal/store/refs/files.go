@@ -225,7 +225,8 @@ func (f *files) list(prefix string, visit func(e *entry) bool) error {
 			}
 		}
 		if order < 0 {
-			e = entry{name: p.name(lo), ref: Ref{ID: p.id(lo)}, peeled: p.peeled(lo)}
+			e = entry{name: p.name(lo), ref: Ref{ID: p.id(lo)}}
+			e.peeled, _ = p.peeledOrSelf(lo)
 			e.broken = !ValidName(e.name)
 		} else {
 			e, loose = loose[0], loose[1:]

@@ -53,7 +53,7 @@ func FuzzPacked(f *testing.F) {
 			if !ok || !slices.Contains(ids[name], p.id(j).String()) {
 				t.Fatalf("%q: find(%q) = %d, %v", data, name, j, ok)
 			}
-			p.peeled(i)
+			p.peeledOrSelf(i)
 			lo, hi := p.span(name[:len(name)/2])
 			if i < lo || i >= hi {
 				t.Fatalf("%q: span(%q) = %d, %d, without %d", data, name[:len(name)/2], lo, hi, i)

@@ -139,18 +139,8 @@ func (p *packed) id(i int) oid.ID {
 	return id
 }
 
-// peeled returns what the tag object that ref i names leads to, or the null ID
-// if the file does not say.
-func (p *packed) peeled(i int) oid.ID {
-	id, _ := p.peeledOrSelf(i)
-	if id == p.id(i) {
-		return oid.Null(p.algo)
-	}
-	return id
-}
-
 // peeledOrSelf returns what ref i leads to through tag objects, its own ID if it
-// names no tag object, and whether the file says so.
+// names no tag object, and whether the file says so; else the null ID.
 func (p *packed) peeledOrSelf(i int) (oid.ID, bool) {
 	at := int(p.lines[i]) + p.algo.HexSize() + 1
 	at += bytes.IndexByte(p.data[at:], '\n') + 1

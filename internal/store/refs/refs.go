@@ -77,7 +77,7 @@ type backend interface {
 type entry struct {
 	name   string
 	ref    Ref
-	peeled oid.ID // of a ref that is known to name a tag object; null if unknown
+	peeled oid.ID // what a tag object leads to, ref.ID if it names none; null if unknown
 	broken bool
 }
 
@@ -179,8 +179,8 @@ func (s *Store) Head() (Head, error) {
 // List visits the refs whose full names start with prefix, sorted by name in
 // byte order, until visit returns false. A symbolic ref is visited with the ID
 // that it leads to; broken refs and those that lead nowhere are left out, as
-// git for-each-ref does. peeled is what a tag object leads to where packed-refs
-// says so, else null.
+// git for-each-ref does. peeled is what a tag object leads to, id of a ref that names
+// none, where packed-refs says so; else null.
 func (s *Store) List(prefix string, visit func(name string, id, peeled oid.ID) bool) error {
 	return s.b.list(prefix, func(e *entry) bool {
 		id := e.ref.ID
