@@ -40,7 +40,7 @@ func play(t *testing.T, make func(testing.TB, *gittest.Env, uint64) *Repo, test 
 		}
 	})
 	t.Logf("%d commands answered, %d left to git", own.Load(), left.Load())
-	if own.Load() < 2*left.Load() {
+	if 2*own.Load() < left.Load() {
 		t.Errorf("%d commands answered, but %d left to git", own.Load(), left.Load())
 	}
 }

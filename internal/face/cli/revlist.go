@@ -64,6 +64,9 @@ func (r *revList) run(ctx context.Context, args []string) (code int, err error) 
 	if !r.given || r.filter != (reach.Filter{}) && !r.objects || r.count && (r.quiet || r.leftRight && r.objects) {
 		return 0, errHandOver
 	}
+	if r.objects && r.entangled() {
+		return 0, errHandOver
+	}
 	w := &reach.Walk{DB: r.past.DB, Walker: r.past.Walker, Tips: r.tips, Options: reach.Options{Objects: r.objects, Filter: r.filter, Limits: r.limits}}
 	if r.quiet && r.objects && r.filter == (reach.Filter{}) && r.connected(ctx, w) {
 		return exitOK, nil
@@ -85,6 +88,19 @@ func (r *revList) run(ctx context.Context, args []string) (code int, err error) 
 		return r.counted(ctx, w, s)
 	}
 	return r.listed(ctx, w, s)
+}
+
+// entangled reports whether git's own order of walking decides which objects it counts:
+// where several commits are excluded, or one is and the roots are not all commits.
+func (r *revList) entangled() bool {
+	excluded, others := 0, false
+	for i := range r.tips {
+		if r.tips[i].Not {
+			excluded++
+		}
+		others = others || !r.past.Walker.IsCommit(r.tips[i].ID)
+	}
+	return excluded > 1 || excluded > 0 && others
 }
 
 // connected reports whether a bitmap shows that everything is there: a list that is
