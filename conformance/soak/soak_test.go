@@ -44,6 +44,7 @@ type soak struct {
 	turn     int
 	compared int
 	wrong    int
+	recent   []string // the last changes, for the report
 }
 
 // TestSoak changes a repository at random and has all shells ask at once right
@@ -192,6 +193,10 @@ func (s *soak) step(k int) {
 	}
 	change := changes[k]
 	vars := fmt.Sprintf("N=%d P=%s Q=%s", s.turn, file(), file())
+	if len(s.recent) == 30 {
+		s.recent = s.recent[1:]
+	}
+	s.recent = append(s.recent, vars+"; "+change)
 	if change == burst {
 		s.burst()
 	} else {
@@ -217,6 +222,9 @@ func (s *soak) step(k int) {
 		}
 		s.compared++
 		if bad := truths[0].Check(got[0], opts, false, got); bad != nil {
+			if s.wrong == 0 {
+				s.Logf("the last changes:\n%s", strings.Join(s.recent, "\n"))
+			}
 			s.wrong++
 			s.Errorf("turn %d, after %q with %s: shell %d: %v", s.turn, change, vars, i, bad)
 		}
